@@ -14,12 +14,14 @@ export interface KeptLease {
   readonly isLost: boolean;
 }
 
-/** Renewals within the time of a lease: three of the four may fail. */
+/**
+ * Renewals within the time of a lease: two in a row may fail. The fourth comes when the lease ends.
+ */
 const renewalsPerLease = 4;
 
 /**
  * Renews a lease while work runs under it. A failed renewal is repeated. Work that continues after
- * the lease was lost must notice it by the rows that it writes.
+ * the lease was lost must notice the loss by the rows that it writes.
  */
 export async function withLease<T>(
   { leaseMs, renew, signal }: LeaseOptions,
