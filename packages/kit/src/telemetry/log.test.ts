@@ -31,7 +31,7 @@ it("hides the values of fields with a secret's name, in a line and in its object
   });
 });
 
-it("leaves what it is given as it was", () => {
+it("does not change the objects that it logs", () => {
   const given = { secret: "whsec_1", request: { key: "vk_1" }, ids: ["a"], at: new Date(0) };
   expect(lineOf(given)).toMatchObject({ secret: "[redacted]", ids: ["a"], at: "1970-01-01T00:00:00.000Z" });
   expect(given).toEqual({ secret: "whsec_1", request: { key: "vk_1" }, ids: ["a"], at: new Date(0) });

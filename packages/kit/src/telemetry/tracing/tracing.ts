@@ -27,12 +27,12 @@ export interface Span {
   /**
    * Ends the span; only the first call counts.
    *
-   * @param errorType class of the failure, for `error.type`; undefined when it succeeded
+   * @param errorType class of the failure, for `error.type`; undefined when the work succeeded
    */
   end(attributes?: SpanAttributes, errorType?: string): void;
 }
 
-/** Records spans. A service has it only while tracing is configured. */
+/** Records spans. A service has a `Tracing` only while tracing is configured. */
 export interface Tracing {
   /**
    * Starts a span. The sampler decides whether it is recorded, and the flag of its traceparent
