@@ -22,7 +22,7 @@ export class BodyPieces {
     this.#blockBytes = Math.min(Math.max(announced, smallBytesMax), blockBytesMax);
   }
 
-  /** The bytes collected so far. */
+  /** Number of bytes collected so far. */
   get bytes(): number {
     return this.#bytes;
   }
