@@ -1,7 +1,4 @@
-/**
- * One entity tag (RFC 9110, 8.8.3) at the end of the last match; group 1 is the tag without its
- * `W/`.
- */
+/** One entity tag (RFC 9110, 8.8.3) at `lastIndex`; group 1 is the tag without its `W/`. */
 const entityTag = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y;
 
 /**

@@ -3,7 +3,7 @@ import { DomainError } from "./errors.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { throttle } from "./telemetry/throttle.ts";
 
-/** A statement of another service, in revisions. */
+/** A statement of another service, which counts its changes. */
 interface Revised {
   /** Greater after each change. */
   readonly revision: number;
@@ -86,8 +86,8 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
   /**
    * Reads the stored copy, then asks for the newest one. Concurrent calls share one look.
    *
-   * @throws DomainError `unavailable` when the answer is older; also what the keeper and `ask`
-   * throw
+   * @throws DomainError `unavailable` when the answer is older than the newest copy; also what the
+   * keeper and `ask` throw
    */
   look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined));
@@ -96,7 +96,7 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
 
   async #lookOnce(): Promise<void> {
     // The stored copy is read before asking: a copy that another process stores meanwhile may be
-    // newer than the answer, and would make it look outdated.
+    // newer than the answer, and would make the answer look outdated.
     const kept = await this.readKept();
     const newest = this.#copy?.revision ?? 0;
     const askedAt = performance.now();
