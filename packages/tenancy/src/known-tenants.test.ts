@@ -27,12 +27,12 @@ it("knows the tenants of the list, lets disabled ones be read, and refuses unkno
   expect(await kindOf(known.require("dmeo", "write"))).toBe("not_found");
 });
 
-it("leaves what is no tenant id to the handler", async () => {
+it("lets a malformed tenant id pass, because the handler refuses it", async () => {
   using known = new KnownTenants({ pull: away, log });
   expect(await kindOf(known.require("Not a tenant", "write"))).toBe("ok");
 });
 
-it("knows a new tenant at once, and asks once for all who name it at the same time", async () => {
+it("knows a new tenant at once, and pulls once for all callers who name it at the same time", async () => {
   const { pull, tenants } = source([tenant("demo")]);
   using known = new KnownTenants({ pull, log });
   await known.require("demo", "read");
@@ -44,7 +44,7 @@ it("knows a new tenant at once, and asks once for all who name it at the same ti
   expect(pull.mock.calls.length).toBe(before + 1);
 });
 
-it("learns without a question that a tenant was disabled", async () => {
+it("learns by its regular pulls that a tenant was disabled", async () => {
   const tenants = [tenant("demo")];
   using known = new KnownTenants({ pull: () => Promise.resolve([...tenants]), log, everyMs: 20 });
   await known.require("demo", "write");
@@ -71,7 +71,7 @@ it("reads the list as soon as it can be read for the first time, without being a
   const signals = new Set<AbortSignal>();
   const pull = (signal: AbortSignal) => (signals.add(signal), isAway ? away() : Promise.resolve([tenant("demo")]));
   using known = new KnownTenants({ pull, log, everyMs: 3_600_000, pullMs: 250 });
-  // The first pull was given up.
+  // A second signal is there only after the first pull was given up.
   await vi.waitUntil(() => signals.size > 1, patient);
   isAway = false;
   await vi.waitFor(() => known.check(), patient);
