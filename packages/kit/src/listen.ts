@@ -5,9 +5,9 @@ import { ConfigError } from "./env.ts";
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** Name of the setting, for example `HOST`. */
+  /** For example `HOST`. */
   readonly hostSetting: string;
-  /** Name of the setting, for example `GRPC_PORT`. */
+  /** For example `GRPC_PORT`. */
   readonly portSetting: string;
 }
 

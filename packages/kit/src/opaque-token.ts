@@ -1,6 +1,6 @@
 type TokenValue = string | number;
 
-/** Version of the form; stands first in every token. */
+/** Version of the encoding, the first value in every token. */
 const version = 1;
 
 /**

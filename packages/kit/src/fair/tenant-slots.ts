@@ -2,7 +2,6 @@ import { Holdings } from "./holdings.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 interface TenantSlotsOptions {
-  /** Most slots that are in use at once. */
   readonly capacity: number;
   /** Most slots that one tenant holds; with `mayExceed`, while other tenants wait. */
   readonly share: number;

@@ -67,11 +67,11 @@ export function versionName(wanted: Pick<DatabaseVersion, "base" | "steps" | "in
 
 /**
  * Brings the database to the code's version as far as `mode` allows, and checks it. Code of version
- * n works with databases of n, and of n + 1 while that is only prepared, so that both versions can
+ * n works with databases of n, and of n + 1 while n + 1 is only prepared, so that both versions can
  * run side by side.
  *
- * @throws ConfigError saying what to do when the database is older or newer than that, or lacks an
- * index that `mode` does not let it make
+ * @throws ConfigError saying what to do when the database is of a version that the code does not
+ * work with, or lacks an index that `mode` does not let it make
  */
 export async function ensureDatabaseVersion(
   database: VersionedDatabase,

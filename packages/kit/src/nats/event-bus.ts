@@ -65,7 +65,6 @@ export function openEventBus(options: EventBusOptions): EventBus {
  * are throttled.
  */
 const failureLogMs = 10_000;
-/** Pause between two attempts to make a stream. */
 const streamRetryMs = 5_000;
 const streamFailureLogMs = 60_000;
 /**

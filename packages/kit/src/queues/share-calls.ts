@@ -8,7 +8,7 @@ interface ShareOptions {
 }
 
 interface Lane<Answer> {
-  /** Promises of the ends of running calls. */
+  /** One promise for each running call, which resolves when the call has ended. */
   readonly out: Set<Promise<void>>;
   /** Resolves when the newest running call has ended or is late. */
   turn: Promise<unknown>;

@@ -8,9 +8,8 @@ interface LeaseOptions {
 
 /** A lease that is renewed while work runs. */
 export interface KeptLease {
-  /** Aborts when the lease is lost, or the caller's signal does. */
+  /** Aborts when the lease is lost or the caller's signal aborts. */
   readonly signal: AbortSignal;
-  /** Whether the lease was lost. */
   readonly isLost: boolean;
 }
 

@@ -31,7 +31,13 @@ describe("a call that has ended", () => {
       ms: 0,
       level: "warn",
     },
-    { what: "that missed its deadline", code: "deadline_exceeded", error: refusal(Code.DeadlineExceeded), ms: 0, level: "warn" },
+    {
+      what: "that missed its deadline",
+      code: "deadline_exceeded",
+      error: refusal(Code.DeadlineExceeded),
+      ms: 0,
+      level: "warn",
+    },
     { what: "that met a bug", code: "internal", error: refusal(Code.Internal), ms: 0, level: "error" },
   ])("$what is counted as $code, and logged at $level without its body", async ({ code, error, ms, level }) => {
     const { log, lines } = logLines("debug");

@@ -74,7 +74,7 @@ describe.each(doors)("a call at the $name door", (door) => {
     { code: Code.Internal, name: "INTERNAL", isServersFault: true },
     { code: Code.NotFound, name: "NOT_FOUND", isServersFault: false },
     { code: Code.Canceled, name: "CANCELLED", isServersFault: false },
-  ])("that fails with $name fails the span of its caller; the span of its service: $isServersFault", async (example) => {
+  ])("that fails with $name fails its caller's span; its service's span: $isServersFault", async (example) => {
     const { client, spans } = await pair(door, {
       upsertPhrase: () => {
         throw new ConnectError("no", example.code);

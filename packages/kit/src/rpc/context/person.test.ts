@@ -22,6 +22,6 @@ it.each([
   expect([isPersonActor(actor), claimsToBePerson(actor)]).toEqual([false, true]);
 });
 
-it.each(["", "ida", "cli:ida", "key:person:1", "persons:1"])("people would not take %j for a person's actor", (actor) => {
+it.each(["", "ida", "cli:ida", "key:person:1", "persons:1"])("%j is not taken for a person's actor", (actor) => {
   expect(claimsToBePerson(actor)).toBe(false);
 });

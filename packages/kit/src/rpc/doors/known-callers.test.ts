@@ -152,7 +152,7 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
     expect([error.code, error.rawMessage]).toEqual([Code.Unauthenticated, expect.stringContaining("expired")]);
   });
 
-  it("refuses a method that its table does not name to everybody", async () => {
+  it("refuses a method that has no row, whoever calls it", async () => {
     const { port, refusals } = await open();
     expect((await failure(clientOf(port, as(door.admitted)).deletePhrase(demo))).code).toBe(Code.PermissionDenied);
     const what = expect.stringContaining("vidimus.phrases.v1.PhraseService/DeletePhrase");
@@ -230,7 +230,8 @@ describe("our client", () => {
     ["another CA", stranger.issue({ uris: [`spiffe://${domain}/phrases`], hosts: ["localhost"] })],
   ])("does not call a server with a certificate of %s", async (_name, pair) => {
     const server = certificateOf(authority, "phrases");
-    // Not by `replace`, which would check the certificate as a service does at its start.
+    // The certificate is set without `replace`, which would check it as a service does at its
+    // start.
     const material = { ...server.value, cert: Buffer.from(pair.cert), key: Buffer.from(pair.key) };
     Object.defineProperty(server, "value", { value: material });
     const [mesh] = doorsWith(server);

@@ -56,7 +56,10 @@ export function withSecondTry<T>(
   });
 }
 
-/** Whether no server has answered: answers of the platform's servers have an `ErrorInfo`. */
+/**
+ * Whether an error is no answer of a server: refusals by the platform's servers have an
+ * `ErrorInfo`.
+ */
 function isLost(error: unknown): boolean {
   return (
     error instanceof ConnectError && error.code === Code.Unavailable && error.findDetails(ErrorInfoSchema).length === 0

@@ -46,7 +46,7 @@ export function isSampled(traceparent: string | undefined): traceparent is strin
   return traceparent !== undefined && (Number.parseInt(traceparent.charAt(54), 16) & 1) === 1;
 }
 
-/** The recorded traces among some, without duplicates. */
+/** Those of the given traceparents whose trace is recorded, without duplicates. */
 export function sampledOf(traceparents: Iterable<string | undefined>): string[] {
   return Array.from(new Set(traceparents)).filter(isSampled);
 }

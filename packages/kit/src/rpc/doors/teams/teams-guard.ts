@@ -54,8 +54,8 @@ const pass = () => {};
 const tenantReader = fieldReaders("tenantId");
 
 /**
- * Makes the guard from the effects that the routes name. Where there are grants, a method without a
- * row is refused.
+ * Makes the guard from the effects that the routes name. Where there are grants, a method that no
+ * route names is refused.
  */
 export function teamsGuard({ routes, grants, tenants, report }: TeamsGuardOptions): TeamsGuard {
   const effects = new Map<DescMethod, Effect>();
