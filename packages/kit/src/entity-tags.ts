@@ -1,12 +1,9 @@
-/**
- * One entity tag (RFC 9110, 8.8.3) at the end of the last match; group 1 is the tag without its
- * `W/`.
- */
+/** One entity tag (RFC 9110, 8.8.3) at `lastIndex`; group 1 is the tag without its `W/`. */
 const entityTag = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y;
 
 /**
- * What an `If-None-Match` names (RFC 9110, 13.1.2): `*` every copy, else the listed entity tags
- * with their quotes and without their `W/`. A malformed field names nothing.
+ * What an `If-None-Match` names (RFC 9110, 13.1.2): "*" when it names every copy, else the listed
+ * entity tags with their quotes and without their `W/`. A malformed field names nothing.
  */
 export function parseEntityTags(field = ""): "*" | readonly string[] {
   const list = field.trim();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EnvReader } from "./env.ts";
 
 describe("EnvReader", () => {
-  it("reads what is set and falls back where it is not", () => {
+  it("reads the variables that are set, and takes the fallback of an empty one", () => {
     const env = new EnvReader({ PORT: "8081", DOCS: "on", EMPTY: "" });
     expect(env.int("PORT", { min: 0, max: 65_535 })).toBe(8081);
     expect(env.onOff("DOCS", "off")).toBe(true);

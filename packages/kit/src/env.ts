@@ -36,7 +36,6 @@ export class EnvReader {
     return value;
   }
 
-  /** A text setting that may be absent. */
   optional(name: string): string | undefined {
     return this.#env[name] || undefined;
   }
@@ -50,7 +49,6 @@ export class EnvReader {
     return this.#fault(`${name} must be an integer from ${min} to ${max}, not "${text}"`, min);
   }
 
-  /** One of a closed list of words. */
   oneOf<const T extends string>(name: string, values: readonly [T, ...T[]], fallback: T): T {
     const text = this.#env[name] || fallback;
     const found = values.find((value) => value === text);

@@ -1,5 +1,6 @@
 /**
- * The kinds of expected failure. `rpc/error-table.ts` maps them to RPC codes, the gateway to HTTP.
+ * The kinds of expected failure. `rpc/errors/error-table.ts` maps them to RPC codes, the gateway to
+ * HTTP.
  */
 export const errorKinds = [
   "invalid",
@@ -48,7 +49,7 @@ export class DomainError extends Error {
   override readonly name = "DomainError";
   readonly kind: ErrorKind;
   readonly violations: readonly Violation[];
-  /** "" where the kind has one case only. */
+  /** "" when the failure is none of the cases that `errors.proto` lists for its kind. */
   readonly reason: string;
   readonly metadata: Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseUuid, requireTenantId, uuidv7 } from "./ids.ts";
 
-test("a UUIDv7 is greater than every earlier one, however many a millisecond makes", () => {
+test("a UUIDv7 is greater than every earlier one, however many are made in a millisecond", () => {
   const before = Date.now();
   const ids = Array.from({ length: 50_000 }, uuidv7);
   for (const [index, id] of ids.entries()) if (index > 0 && id <= (ids[index - 1] ?? "")) expect.fail(`${id} is late`);
@@ -14,7 +14,7 @@ test("a UUIDv7 is greater than every earlier one, however many a millisecond mak
   }
 });
 
-test("a tenant id is answered as given, and anything else is `invalid` at /tenantId", () => {
+test("a tenant id is returned unchanged, and any other text is refused as `invalid` at /tenantId", () => {
   for (const id of ["a", "demo", "a_1", "a".repeat(32)]) expect(requireTenantId(id)).toBe(id);
   for (const text of ["", "1a", "_a", "A", "a-b", "a.b", "a\n", "a".repeat(33)]) {
     expect(() => requireTenantId(text), text).toThrow(

@@ -19,6 +19,6 @@ test("values are read back as they were written, however slow the reader and whe
   expect(await allOf([...pieces, "\n", "  \n"])).toEqual(values);
 });
 
-test("a line that is no JSON is named", async () => {
+test("the error for a line that is not JSON names the number of the line", async () => {
   await expect(allOf(['{"a":1}\n\n{"b"\n'])).rejects.toThrow("line 3 is no JSON");
 });

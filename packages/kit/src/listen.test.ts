@@ -10,7 +10,7 @@ afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
 const settings = { hostSetting: "HOST", portSetting: "OPS_PORT" };
 
-/** Opens a plain TCP server as a door is opened. */
+/** Opens a TCP server in place of a door. Returns its port. */
 async function open(host: string, port: number): Promise<number> {
   const server = createServer();
   servers.push(server);
@@ -18,7 +18,7 @@ async function open(host: string, port: number): Promise<number> {
   return portOf(server.address());
 }
 
-test("a port that is free is listened on at once", async () => {
+test("listen takes a free port at its first attempt", async () => {
   let attempts = 0;
   const port = await listen({ ...settings, host: "127.0.0.1", port: 0 }, () => {
     attempts += 1;
@@ -27,7 +27,7 @@ test("a port that is free is listened on at once", async () => {
   expect([attempts, port]).toEqual([1, expect.any(Number)]);
 });
 
-test("a port that is released while it is tried is listened on", async () => {
+test("listen takes a port that another server releases between two attempts", async () => {
   const port = await open("127.0.0.1", 0);
   let attempts = 0;
   const opened = await listen({ ...settings, host: "127.0.0.1", port }, () => {

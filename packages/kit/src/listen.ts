@@ -5,22 +5,22 @@ import { ConfigError } from "./env.ts";
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** Name of the setting, for example `HOST`. */
+  /** For example `HOST`. */
   readonly hostSetting: string;
-  /** Name of the setting, for example `GRPC_PORT`. */
+  /** For example `GRPC_PORT`. */
   readonly portSetting: string;
 }
 
 /**
- * After this time another process is taken to use the port permanently, and an operator has to
- * choose another.
+ * A port that is still taken after this time counts as used permanently: the start fails, and an
+ * operator has to choose another port.
  */
 const takenMsMax = 5_000;
 const betweenAttemptsMs = 100;
 const hostCodes = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EINVAL"]);
 
 /**
- * Opens a server. While its port is taken, it is tried again for 5 s.
+ * Opens a server. While its port is taken, tries again for up to 5 s.
  *
  * @param open makes one attempt to listen, and rejects with the `code` of a failed `listen(2)`
  * @throws ConfigError that names the setting when the address or the port is not usable, and any
@@ -35,8 +35,8 @@ export async function listen<T>(address: ListenAddress, open: () => Promise<T>):
 }
 
 /**
- * Repeats an attempt to listen for 5 s while the port is taken by a process that is about to end or
- * by an outgoing connection. Rejects with the last error.
+ * Repeats an attempt to listen for up to 5 s while the port is taken, for example by a process that
+ * is about to end or by an outgoing connection. Rejects with the last error.
  *
  * @param onWait called before each repeat
  */

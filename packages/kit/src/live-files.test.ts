@@ -62,7 +62,7 @@ describe("grants", () => {
     expect(() => open(file)).toThrow(`has mode 0${mode.toString(8)}, which lets others change it`);
   });
 
-  it.each([0o644, 0o600, 0o444, 0o640])("of mode 0%o are read, as those of a ConfigMap", (mode) => {
+  it.each([0o644, 0o600, 0o444, 0o640])("of mode 0%o are read: only the owner may change them", (mode) => {
     const file = join(dir, `grants-${mode}.json`);
     writeFileSync(file, fileWith("demo"));
     chmodSync(file, mode);
@@ -70,7 +70,7 @@ describe("grants", () => {
     expect(opened.value.has(identity)).toBe(true);
   });
 
-  it("are followed behind a symbolic link that is replaced, as Kubernetes does", async () => {
+  it("are read anew when a symbolic link to them is replaced, as Kubernetes does", async () => {
     const target = (name: string) => symlinkSync(join(dir, name), join(dir, "link.new"));
     writeFileSync(join(dir, "1"), fileWith("demo"));
     writeFileSync(join(dir, "2"), fileWith("rival"));
@@ -105,7 +105,7 @@ describe("a certificate", () => {
     return { live: openLiveCertificate({ files, service: "documents", log, registry, everyMs: 20 }), lines };
   };
 
-  it("names its service by the path of the deployment", () => {
+  it("must name its service under the identity path of the deployment", () => {
     const files = { certFile: join(dir, "cert"), keyFile: join(dir, "key"), caFile: join(dir, "ca") };
     const identityPath = "/ns/vidimus/sa/{service}";
     const { log } = logLines("info");
@@ -129,7 +129,7 @@ describe("a certificate", () => {
     }
   });
 
-  it("is replaced only when certificate and key belong together, and name the same service", async () => {
+  it("is replaced only by one that belongs to the key and names the same service", async () => {
     const first = issue("spiffe://a/documents");
     write(first);
     const { live } = open();
@@ -157,12 +157,12 @@ describe("a certificate", () => {
     ["has no name", () => issue(), "no URI name"],
     ["has expired", () => authority.issue({ uris: ["spiffe://a/documents"], to: new Date(0) }), "has expired"],
     [
-      "is of tomorrow",
+      "is not valid yet",
       () => authority.issue({ uris: ["spiffe://a/documents"], from: new Date(Date.now() + 1e6) }),
       "not valid before",
     ],
     [
-      "has the key of another",
+      "has the key of another certificate",
       () => ({ ...issue("spiffe://a/documents"), key: issue("spiffe://a/documents").key }),
       "TLS_KEY_FILE: is not the key of TLS_CERT_FILE",
     ],

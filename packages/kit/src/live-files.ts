@@ -18,8 +18,8 @@ interface LiveFilesOptions<T> {
 /**
  * The value of files that are replaced while the process runs. Their contents are compared once a
  * second, because Kubernetes replaces a symbolic link above them, which a watch on the files
- * misses. When new contents have faults the last good value stays, and each faulty content is
- * logged and counted once.
+ * misses. When new contents have faults the last good value stays, and the faults are logged and
+ * counted once for as long as they stay the same.
  */
 export class LiveFiles<T> implements Disposable {
   readonly #options: LiveFilesOptions<T>;
@@ -52,7 +52,7 @@ export class LiveFiles<T> implements Disposable {
     this.#listeners.delete(listener);
   }
 
-  /** Reads the files now. */
+  /** Reads the files now. Calls the listeners when the contents changed and have no faults. */
   reload(): void {
     const { what, read, parse, log } = this.#options;
     try {

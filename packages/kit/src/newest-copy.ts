@@ -3,7 +3,7 @@ import { DomainError } from "./errors.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { throttle } from "./telemetry/throttle.ts";
 
-/** A statement of another service, in revisions. */
+/** A statement of another service, with its revision. */
 interface Revised {
   /** Greater after each change. */
   readonly revision: number;
@@ -34,7 +34,10 @@ interface NewestCopyDeps<Stated extends Revised, Kept extends Revised> {
   readonly registry: Registry;
 }
 
-/** Every look finds the same older copy, so its log line is throttled to one a minute. */
+/**
+ * While the other service states an older copy, every look finds it, so the log line is throttled
+ * to one a minute.
+ */
 const alarmEveryMs = 60_000;
 
 /**
@@ -76,7 +79,10 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
     return this.#isOlder;
   }
 
-  /** Reads the stored copy without asking the other service. */
+  /**
+   * Reads the stored copy without asking the other service. Uses it unless this process has a newer
+   * one.
+   */
   async readKept(): Promise<KeptCopy<Kept> | undefined> {
     const kept = await this.#deps.keeper.read();
     if (kept && kept.copy.revision >= (this.#copy?.revision ?? 0)) this.#use(kept.copy, kept.ageMs);
@@ -86,8 +92,8 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
   /**
    * Reads the stored copy, then asks for the newest one. Concurrent calls share one look.
    *
-   * @throws DomainError `unavailable` when the answer is older; also what the keeper and `ask`
-   * throw
+   * @throws DomainError `unavailable` when the answer is older than the newest copy; also what the
+   * keeper and `ask` throw
    */
   look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined));
@@ -96,7 +102,7 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
 
   async #lookOnce(): Promise<void> {
     // The stored copy is read before asking: a copy that another process stores meanwhile may be
-    // newer than the answer, and would make it look outdated.
+    // newer than the answer, and would make the answer look outdated.
     const kept = await this.readKept();
     const newest = this.#copy?.revision ?? 0;
     const askedAt = performance.now();

@@ -7,7 +7,7 @@ test("a decoded token has the values that were encoded", () => {
   }
 });
 
-test("the wire form is unsigned base64url of [1, ...values]: tokens made before are read", () => {
+test("the wire form is unsigned base64url of [1, ...values], so tokens of earlier builds can be read", () => {
   expect(encodeOpaqueToken([12, "a"])).toBe(Buffer.from('[1,12,"a"]').toString("base64url"));
 });
 
@@ -28,7 +28,7 @@ test.each([
   expect(decodeOpaqueToken(text)).toBeUndefined();
 });
 
-test("a longer token is decoded where it is expected", () => {
+test("a token of more than 256 characters is decoded when its caller allows that length", () => {
   const values = ["a".repeat(187)];
   expect(decodeOpaqueToken(encodeOpaqueToken(values), 300)).toEqual(values);
 });

@@ -3,7 +3,10 @@ import { decodeOpaqueToken } from "./opaque-token.ts";
 
 const [limitDefault, limitMax] = [50, 200];
 
-/** The number of rows of a page. Throws `invalid` unless it is from 1 to `most`, or 0 for 50. */
+/**
+ * The number of rows of a page: `limit`, or 50 when `limit` is 0. Throws `invalid` when `limit` is
+ * greater than `most`.
+ */
 export function pageSize(limit: number, most = limitMax): number {
   if (limit <= most) return limit === 0 ? limitDefault : limit;
   throw invalid("/limit", `must be from 1 to ${most}, or 0 for ${limitDefault}`);

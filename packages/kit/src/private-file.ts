@@ -32,7 +32,7 @@ export function readGuardedFile(path: string, bytesMax: number): Buffer {
 }
 
 /**
- * Reads a small file.
+ * Reads a file of at most `bytesMax` bytes.
  *
  * @throws ConfigError naming the path and the fault
  */

@@ -64,7 +64,9 @@ function quoted(names: readonly unknown[]): string {
   return names.map((name) => JSON.stringify(name)?.toWellFormed()).join(", ");
 }
 
-/** Where a pattern decides, the schema's `x-names` says which names are allowed. */
+/**
+ * Where a pattern decides which members are allowed, the schema's `x-names` describes their names.
+ */
 function knownMembers(schema: unknown): string {
   const rule = memberOf(schema, "x-names");
   if (typeof rule === "string") return `: names must be ${rule}`;

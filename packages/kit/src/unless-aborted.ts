@@ -1,6 +1,6 @@
 /**
  * Settles as the work does, or rejects when the signal aborts first. The listener is removed when
- * the work ends, because the signal may outlive it and abort later.
+ * the work ends, because the signal may outlive the work and abort later.
  *
  * @param reason makes the error of the rejection; by default the signal's reason
  */

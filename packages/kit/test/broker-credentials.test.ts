@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.disposeAsync());
 
-/** Writes a file of the test's folder. Returns its path. */
+/** Writes a file in the test's folder. Returns its path. */
 async function put(name: string, content: string | Uint8Array, mode = 0o600): Promise<string> {
   const path = join(dir, name);
   await rm(path, { force: true });
@@ -76,7 +76,7 @@ describe("NATS_CREDS", () => {
     await isUp(openBus({ NATS_CREDS: await put("user.creds", jwts.makeCreds()) }).bus);
   });
 
-  it("of another operator opens nothing", async () => {
+  it("of another operator is refused by the broker", async () => {
     stack.use(await startServer(makeJwtBroker().config));
     const stranger = openBus({ NATS_CREDS: await put("user.creds", makeJwtBroker().makeCreds()) });
     await refused(stranger, /authorization violation/i);
@@ -117,17 +117,17 @@ describe("NATS_CA, NATS_CERT and NATS_KEY", () => {
     stack.use(await startServer(`tls ${JSON.stringify({ ...files, ...(verify && ca) })}\n${users}`));
   }
 
-  it("with the authority alone a server is believed that proves its name, and no other", async () => {
+  it("with NATS_CA alone a bus trusts only a server whose certificate that authority issued", async () => {
     await startTls(false);
     const NATS_URL = `tls://ida:pw@127.0.0.1:${port}`;
     await isUp(openBus({ NATS_URL, NATS_CA: await put("ca.pem", authority.pair.cert) }).bus);
     const other = openBus({ NATS_URL, NATS_CA: await put("other.pem", createAuthority().pair.cert) });
     await refused(other, /certificate.*broker cannot be reached/s);
-    // Without a setting Node's own authorities are believed.
+    // Without NATS_CA only Node's own authorities are trusted.
     await refused(openBus({ NATS_URL }), /certificate.*broker cannot be reached/s);
   });
 
-  it("a certificate opens a broker that demands one", async () => {
+  it("a broker that demands a client certificate accepts the one of NATS_CERT", async () => {
     await startTls(true);
     const NATS_CA = join(dir, "ca.pem");
     const NATS_URL = `tls://ida:pw@127.0.0.1:${port}`;

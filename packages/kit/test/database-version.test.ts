@@ -76,19 +76,19 @@ describe("code of version 5", () => {
     await expect(ensureDatabaseVersion(mongo, codeOf(5), "off")).rejects.toThrow(`database ${database} ${reason}`);
   });
 
-  test.each(["on", "prepare"] as const)("does not take a newer database back, though MIGRATE is %s", async (mode) => {
+  test.each(["on", "prepare"] as const)("does not migrate a newer database back with MIGRATE=%s", async (mode) => {
     await bring(6, "rewritten");
     await expect(ensureDatabaseVersion(mongo, codeOf(5), mode)).rejects.toThrow("start newer code");
   });
 
   test("starts on a new database whose state another process is just writing", async () => {
-    // What MongoDB does first when the first row of a collection comes.
+    // MongoDB creates a collection before it inserts the first row.
     await mongo.db.createCollection("database_version");
     await ensureDatabaseVersion(mongo, codeOf(5), "on");
     expect(await mongo.db.collection("database_version").findOne()).toMatchObject({ version: 5 });
   });
 
-  test("refuses a database of an earlier base, and one that has rows and no version, with the way out", async () => {
+  test("refuses a database of an earlier base, or with rows and no version, and says how to start over", async () => {
     const startOver = "nothing was released yet: start over with `npm start -- --fresh`";
     await ensureDatabaseVersion(mongo, { ...codeOf(3), base: 2 }, "on");
     await expect(ensureDatabaseVersion(mongo, codeOf(5), "on")).rejects.toThrow(startOver);
@@ -99,7 +99,7 @@ describe("code of version 5", () => {
     }
   });
 
-  test("names the indexes that it lacks when it may not make them, and makes them when it may", async () => {
+  test("names the indexes that a database lacks when it may not make them, and else makes them", async () => {
     await bring(5, "rewritten");
     await rows().dropIndex("shape5");
     await expect(ensureDatabaseVersion(mongo, codeOf(5), "off")).rejects.toThrow(
@@ -129,7 +129,7 @@ test("prepare leaves rows unchanged, and migrate takes every step in order, once
   expect(await migrate(mongo, codeOf(6), "on")).toEqual({ from: 6, to: 6 });
 });
 
-test("a rewrite that was interrupted is repeated, and its end is logged once", async () => {
+test("a rewrite that was interrupted is repeated, and `onRewritten` is called once after it", async () => {
   await bring(4, "rewriting");
   await rows().insertOne({ _id: "late", shape: 3 });
   const told: unknown[] = [];
@@ -143,7 +143,7 @@ test("eight processes start at once on a new database", async () => {
   await Promise.all(Array.from({ length: 8 }, () => ensureDatabaseVersion(mongo, codeOf(5), "on")));
 });
 
-test("eight migrations at once bring a database to the same as one", async () => {
+test("eight migrations at once leave a database as a single one does", async () => {
   await ensureDatabaseVersion(mongo, codeOf(3), "on");
   await rows().insertMany(Array.from({ length: 100 }, (_, index) => ({ _id: `${index}`, shape: 3 })));
   await Promise.all(Array.from({ length: 8 }, () => migrate(mongo, codeOf(6), "on")));
@@ -151,7 +151,7 @@ test("eight migrations at once bring a database to the same as one", async () =>
   await ensureDatabaseVersion(mongo, codeOf(6), "off");
 });
 
-test("an index of other columns, uniqueness or rows is not the declared one", async () => {
+test("an index with other columns, uniqueness or rows than declared counts as missing", async () => {
   await rows().createIndexes([
     { key: { one: 1, two: 1 } },
     { key: { plain: 1 } },

@@ -126,8 +126,8 @@ describe("a connection that is open and receives nothing", () => {
   });
 });
 
-describe("a broker that cannot be reached", () => {
-  it("is logged once by its address, not four times a second, and without credentials", async () => {
+describe("the broker at the URL", () => {
+  it("is logged once while it cannot be reached, by its address, and without credentials", async () => {
     let attempts = 0;
     const refusing = stack.use(createServer((socket) => void (attempts++, socket.destroy())));
     await once(refusing.listen(0, "127.0.0.1"), "listening");
@@ -140,7 +140,7 @@ describe("a broker that cannot be reached", () => {
     expect(lines[0]).not.toMatch(/hunter2|ida/);
   });
 
-  it("is refused at once when its URL cannot be read, without quoting it", () => {
+  it("is refused at once when the URL cannot be read, and the error does not quote the URL", () => {
     const open = () => openBus("http://ida:hunter2@broker");
     expect(open).toThrow(ConfigError);
     expect(open).toThrow(/^NATS_URL must be(?!.*hunter2)/);

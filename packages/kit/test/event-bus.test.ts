@@ -36,7 +36,7 @@ function openBus(name: string): EventBus {
   return bus;
 }
 
-/** What the stream says of itself; rejects while there is none. */
+/** Settings and number of messages of the stream; rejects while there is no stream. */
 async function streamInfo() {
   const connection = await connect({ servers: `127.0.0.1:${port}`, timeout: 2_000 });
   try {

@@ -33,7 +33,7 @@ test.each([
   ["as a cause", (error: unknown) => new DomainError("unavailable", "not now", { cause: error })],
   ["deeper", (error: unknown) => new Error("a", { cause: new Error("b", { cause: error }) })],
   ["among others", (error: unknown) => new AggregateError([new Error("a"), error], "both")],
-])("a line about a refused bulk holds no byte of the rows: %s", async (_, wrapped) => {
+])("no byte of the rows of a refused bulk insert is logged with its error %s", async (_, wrapped) => {
   const error = wrapped(await bulkError());
   for (const text of [lineOf(error), errorText(error)]) {
     expect(text).toContain("E11000 duplicate key error");
@@ -42,7 +42,7 @@ test.each([
   }
 });
 
-test("a line contains the type, the code and the cause", () => {
+test("a line about an error contains its type, its kind and its cause with its code", () => {
   const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", port: 2, secret: "hunter2" });
   const line = lineOf(new DomainError("unavailable", "not now", { cause }));
   expect(JSON.parse(line)).toMatchObject({

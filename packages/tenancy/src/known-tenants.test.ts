@@ -18,7 +18,7 @@ const kindOf = (call: Promise<void>) =>
     (error: { kind: string }) => error.kind,
   );
 
-it("knows the tenants of the list, lets disabled ones be read, and refuses unknown ones", async () => {
+it("listed tenants are known, disabled ones may only be read, and unknown ones are refused", async () => {
   using known = new KnownTenants({ ...source([tenant("demo"), tenant("old", true)]), log });
   expect(await kindOf(known.require("demo", "write"))).toBe("ok");
   expect(await kindOf(known.require("old", "read"))).toBe("ok");
@@ -27,12 +27,12 @@ it("knows the tenants of the list, lets disabled ones be read, and refuses unkno
   expect(await kindOf(known.require("dmeo", "write"))).toBe("not_found");
 });
 
-it("leaves what is no tenant id to the handler", async () => {
+it("a malformed tenant id passes, because the handler refuses it", async () => {
   using known = new KnownTenants({ pull: away, log });
   expect(await kindOf(known.require("Not a tenant", "write"))).toBe("ok");
 });
 
-it("knows a new tenant at once, and asks once for all who name it at the same time", async () => {
+it("a new tenant is known at once, by one pull for all callers who name it at the same time", async () => {
   const { pull, tenants } = source([tenant("demo")]);
   using known = new KnownTenants({ pull, log });
   await known.require("demo", "read");
@@ -44,7 +44,7 @@ it("knows a new tenant at once, and asks once for all who name it at the same ti
   expect(pull.mock.calls.length).toBe(before + 1);
 });
 
-it("learns without a question that a tenant was disabled", async () => {
+it("a tenant that was disabled is known as disabled after the next regular pull", async () => {
   const tenants = [tenant("demo")];
   using known = new KnownTenants({ pull: () => Promise.resolve([...tenants]), log, everyMs: 20 });
   await known.require("demo", "write");
@@ -55,7 +55,7 @@ it("learns without a question that a tenant was disabled", async () => {
   );
 });
 
-it("keeps the list while it cannot be pulled, and answers unavailable for an unlisted tenant", async () => {
+it("the list stays in use while it cannot be pulled, and an unlisted tenant is `unavailable`", async () => {
   let isAway = false;
   const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
   using known = new KnownTenants({ pull, log, everyMs: 20, pullMs: 250 });
@@ -66,18 +66,18 @@ it("keeps the list while it cannot be pulled, and answers unavailable for an unl
   await known.check();
 });
 
-it("reads the list as soon as it can be read for the first time, without being asked", async () => {
+it("the first pull is repeated until it succeeds, without a request that names a tenant", async () => {
   let isAway = true;
   const signals = new Set<AbortSignal>();
   const pull = (signal: AbortSignal) => (signals.add(signal), isAway ? away() : Promise.resolve([tenant("demo")]));
   using known = new KnownTenants({ pull, log, everyMs: 3_600_000, pullMs: 250 });
-  // The first pull was given up.
+  // A second signal is there only after the first pull was given up.
   await vi.waitUntil(() => signals.size > 1, patient);
   isAway = false;
   await vi.waitFor(() => known.check(), patient);
 });
 
-it("answers unavailable until the list was read once, and says so in its check", async () => {
+it("a tenant is `unavailable` until the list was read once, and `check` says so", async () => {
   let isAway = true;
   const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
   using known = new KnownTenants({ pull, log, pullMs: 250 });

@@ -83,7 +83,7 @@ test("tenants whose ids begin alike, and the platform, see none of each other's 
   expect(await audit.list(query)).toHaveLength(2);
 });
 
-test("it may be opened again, beside itself and over what is there", async () => {
+test("the log may be opened twice at once, and keeps the entries that it has", async () => {
   const log = { info: () => undefined };
   await Promise.all([AuditLog.open(mongo, log), AuditLog.open(mongo, log)]);
   expect(await audit.list(query)).toHaveLength(2);

@@ -29,7 +29,7 @@ function workFor(ms: number): void {
   nowMs += ms;
 }
 
-test("work begins at once, however much it is, until it took 5 ms of the turn", async () => {
+test("requests begin at once, however many they are, until 5 ms of the turn are used", async () => {
   await Promise.all(takeMany("acme", 500));
   expect(begun).toHaveLength(500);
   workFor(5);
@@ -40,7 +40,7 @@ test("work begins at once, however much it is, until it took 5 ms of the turn", 
   expect(begun).toHaveLength(501);
 });
 
-test("what is left begins by 16 in each later turn, in turns by tenant", async () => {
+test("requests left over begin 16 in each later turn, and tenants alternate", async () => {
   const all = [take("acme")];
   workFor(5);
   all.push(...takeMany("acme", 40), take("rival"));
@@ -53,7 +53,7 @@ test("what is left begins by 16 in each later turn, in turns by tenant", async (
   expect(begun).toHaveLength(42);
 });
 
-describe("work that comes later in the turn counts at once: two pieces of eight requests each begin in a turn", () => {
+describe("work announced ahead counts at once: of requests that announce 8 each, two begin in a turn", () => {
   async function countByTurn(count: number): Promise<number[]> {
     const all = takeMany("acme", count, 8);
     const before = begun.length;
@@ -66,11 +66,11 @@ describe("work that comes later in the turn counts at once: two pieces of eight 
     return counts;
   }
 
-  test("of those that come in a turn in which nothing has begun", async () => {
+  test("when they come in a turn in which nothing has begun", async () => {
     expect(await countByTurn(6)).toEqual([4, 6, 6]);
   });
 
-  test("of those that wait", async () => {
+  test("when they come after the time of a turn is used up", async () => {
     await take("acme");
     workFor(5);
     expect(await countByTurn(5)).toEqual([2, 4, 5]);

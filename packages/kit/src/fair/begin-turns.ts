@@ -1,13 +1,14 @@
 import { LoopTurns } from "./loop-turns.ts";
 
 /**
- * Requests begin during one turn of the event loop for at most this time. The first may always
- * begin.
+ * Requests begin during one turn of the event loop for at most this time. The first request of a
+ * turn may always begin.
  */
 const turnMsMax = 5;
 /**
- * Most requests that begin in one turn, counted with the work that they announce for later in it;
- * about 5 ms of work.
+ * Most work of one turn, in requests; about 5 ms. It limits the work that requests announce for
+ * later in the turn. It also limits the waiting requests that begin in a turn, each of which counts
+ * as at least one.
  */
 const turnWeightMax = 16;
 
@@ -37,7 +38,8 @@ export class BeginTurns {
    * Resolves when a request may begin.
    *
    * @param ahead work that the request does later in the same turn, for example writing its answer,
-   * in requests; work that it does at once is measured and need not be announced
+   * given as the number of requests that cost as much; work that the request does at once is
+   * measured and need not be announced
    */
   async take(tenantId: string, ahead = 0): Promise<void> {
     if (this.#isOpen()) {

@@ -10,7 +10,7 @@ export class Holdings {
     return this.#byKey.get(key) ?? 0;
   }
 
-  /** Adds to the amount that a key holds; a negative amount takes away. */
+  /** `amount` may be negative. */
   add(key: string, amount: number): void {
     const held = this.of(key) + amount;
     if (held === 0) this.#byKey.delete(key);

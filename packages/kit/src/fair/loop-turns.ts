@@ -2,9 +2,15 @@ import { TurnQueue } from "./turn-queue.ts";
 
 interface LoopTurnsOptions<Item> {
   begin(item: Item): void;
-  /** Called at the start of each turn, to reset what the owner counts. */
+  /**
+   * Called at the start of each turn. Here the owner of the `LoopTurns` resets what it counts by
+   * turn.
+   */
   renew(): void;
-  /** Most weight of waiting items that begins in one turn; an item weighs 1 by default. */
+  /**
+   * Once the items that began in a turn weigh this much, no further one begins in it; an item
+   * weighs 1 by default.
+   */
   readonly weightMax: number;
   weightOf?(item: Item): number;
   /** Whether the turn is used up before `weightMax` is reached; by default it never is. */

@@ -4,7 +4,7 @@ import { ReadTurns } from "./read-turns.ts";
 
 const mib = 1024 * 1024;
 
-/** A body that tells when it flows. */
+/** A body that notes whether it flows. */
 function body() {
   return {
     flows: true,
@@ -17,7 +17,7 @@ function body() {
   };
 }
 
-test("what arrives within 1 MiB of one turn of the event loop flows on", async () => {
+test("a body flows on while at most 1 MiB is read in each turn of the event loop", async () => {
   const turns = new ReadTurns();
   const small = body();
   for (let count = 0; count < 3; count += 1) {
@@ -27,7 +27,7 @@ test("what arrives within 1 MiB of one turn of the event loop flows on", async (
   }
 });
 
-test("beyond 1 MiB bodies wait for the next turns, 16 for each, and a neighbour's is among the next", async () => {
+test("bodies beyond 1 MiB pause; 16 resume in each later turn, and tenants alternate", async () => {
   const turns = new ReadTurns();
   turns.count("acme", body(), mib);
   const crowd = Array.from({ length: 40 }, body);
@@ -44,7 +44,7 @@ test("beyond 1 MiB bodies wait for the next turns, 16 for each, and a neighbour'
   expect(crowd.every(({ flows }) => flows)).toBe(true);
 });
 
-test("a body that has left is not set flowing again", async () => {
+test("a paused body that was removed is not resumed", async () => {
   const turns = new ReadTurns();
   const refused = body();
   turns.count("acme", refused, 2 * mib);

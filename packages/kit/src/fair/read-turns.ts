@@ -2,7 +2,9 @@ import { LoopTurns } from "./loop-turns.ts";
 
 /** Bytes of bodies that are read in one turn of the event loop; reading them takes 2 ms of CPU. */
 const turnBytesMax = 1024 * 1024;
-/** Most paused bodies that resume in one turn; Node reads at least 64 KiB of each. */
+/**
+ * Most paused bodies that resume in one turn. Node reads up to 64 KiB at a time, so 16 make 1 MiB.
+ */
 const turnBodiesMax = 16;
 
 interface Body {
@@ -12,8 +14,8 @@ interface Body {
 
 /**
  * Shares the event loop between bodies that arrive together. Node reads all that has arrived on all
- * connections in one turn: 60 bodies of 1 MB delayed every other request by 130 ms. Once 1 MiB of a
- * turn was read, further bodies are paused until later turns, in which tenants alternate.
+ * connections in one turn: 60 bodies of 1 MB delayed every other request by 130 ms. Once 1 MiB was
+ * read in a turn, further bodies are paused until later turns, in which tenants alternate.
  */
 export class ReadTurns {
   readonly #turns = new LoopTurns<Body>({

@@ -11,7 +11,7 @@ afterEach(() => {
 
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
-/** Takes a slot and notes who got it. */
+/** `take("a1")` takes a slot for the tenant `a`, and then adds "a1" to `got`. */
 function taker(slots: TenantSlots) {
   const got: string[] = [];
   const take = async (name: string, signal?: AbortSignal) => {
@@ -26,7 +26,7 @@ test("a free slot is taken at once", () => {
   expect(new TenantSlots({ capacity: 1, share: 1 }).take("a")).not.toBeInstanceOf(Promise);
 });
 
-test("a rest keeps the tenant's share, and leaves the slot to others", async () => {
+test("a slot that rests after its release counts for its own tenant, and is free for others", async () => {
   const { take, got } = taker(new TenantSlots({ capacity: 1, share: 1 }));
   const first = await take("a1");
   const waiting = [take("a2"), take("b1")];
@@ -40,7 +40,7 @@ test("a rest keeps the tenant's share, and leaves the slot to others", async () 
   expect(got).toEqual(["a1", "b1", "a2"]);
 });
 
-test("one slot of a tenant that may exceed its share waits behind the tenants that hold less", async () => {
+test("a tenant at its share waits behind tenants that hold less, even where it may exceed its share", async () => {
   const { take, got } = taker(new TenantSlots({ capacity: 2, share: 1, mayExceed: true }));
   const [first] = await Promise.all([take("a1"), take("a2")]);
   void take("a3");
@@ -50,7 +50,7 @@ test("one slot of a tenant that may exceed its share waits behind the tenants th
   expect(got).toEqual(["a1", "a2", "b1"]);
 });
 
-test("without a limit one waits until its signal aborts, and then takes no slot", async () => {
+test("without a time limit a caller waits until its signal aborts, and then takes no slot", async () => {
   const { take, got } = taker(new TenantSlots({ capacity: 1, share: 1 }));
   const first = await take("a1");
   const caller = new AbortController();

@@ -2,9 +2,8 @@ import { Holdings } from "./holdings.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 interface TenantSlotsOptions {
-  /** Most slots that are in use at once. */
   readonly capacity: number;
-  /** Most slots that one tenant holds while others wait. */
+  /** Most slots that one tenant holds; with `mayExceed`, while other tenants wait. */
   readonly share: number;
   /**
    * Whether a tenant may hold more than its share while no other tenant waits. Meant for slots that
@@ -12,8 +11,8 @@ interface TenantSlotsOptions {
    */
   readonly mayExceed?: boolean;
   /**
-   * Whether a tenant's turn ends when one of its slots is released. By default it ends when the
-   * tenant gets a slot.
+   * Whether a tenant's turn also ends when one of its slots is released. By default it ends only
+   * when the tenant gets a slot.
    */
   readonly turnEndsLate?: boolean;
   /** Limits the time that a caller waits for a slot. */

@@ -3,7 +3,7 @@
  * them, one turn of every other key.
  */
 export class TurnQueue<Item> {
-  /** In the order of their turns. A key without items has no entry. */
+  /** The items of each key, in the order of the keys' turns. A key without items has no entry. */
   readonly #lines = new Map<string, Item[]>();
 
   get isEmpty(): boolean {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createWorkTurns } from "./work-turns.ts";
 
-/** Turns of the event loop, on a clock that only work moves. */
+/** Turns of the event loop, on a clock that only `work` advances. */
 function turns() {
   let nowMs = 0;
   const done: string[] = [];
@@ -23,7 +23,7 @@ test("short work runs at once", async () => {
   expect(await result).toBe("a1");
 });
 
-test("after 5 ms the rest waits for the next turn of the loop", async () => {
+test("work that comes after 5 ms of work in a turn waits for the next turn", async () => {
   const { work, done } = turns();
   const all = Promise.all(Array.from({ length: 12 }, (_, index) => work(`a${index}`, 1)));
   expect(done).toHaveLength(5);
@@ -33,7 +33,7 @@ test("after 5 ms the rest waits for the next turn of the loop", async () => {
   expect(done).toHaveLength(12);
 });
 
-test("tenants take turns in what waits", async () => {
+test("waiting work runs in turns by tenant", async () => {
   const { work, done } = turns();
   const many = ["a1", "a2", "a3", "a4", "b1"].map((name) => work(name, 10));
   await Promise.all(many);

@@ -1,6 +1,8 @@
 import { LoopTurns } from "./loop-turns.ts";
 
-/** Work holds the event loop for at most this time before timers and sockets get their turn. */
+/**
+ * Once work took this time in a turn, further work waits until timers and sockets had their turn.
+ */
 const sliceMs = 5;
 
 /**

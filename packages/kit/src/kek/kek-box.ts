@@ -33,7 +33,7 @@ export function isWrappedBy(envelope: Uint8Array, { header }: Kek): boolean {
  * Finds the KEK that wrapped an envelope. Returns it with the encrypted parts, without the header.
  *
  * @param name what is sealed, for the message
- * @throws ConfigError when it was wrapped by another KEK
+ * @throws ConfigError when none of `keks` wrapped the envelope
  */
 export function openEnvelope(sealed: Uint8Array, keks: readonly Kek[], name: string): { boxes: Buffer; kek: Kek } {
   const envelope = Buffer.from(sealed);
@@ -45,7 +45,7 @@ export function openEnvelope(sealed: Uint8Array, keks: readonly Kek[], name: str
   throw new ConfigError(`wrong KEK: ${name} is wrapped by the KEK ${kekId}; ${held}`);
 }
 
-/** Encrypts with AES-256-GCM: nonce (12 bytes), tag (16), ciphertext. */
+/** Encrypts with AES-256-GCM. Returns nonce (12 bytes), tag (16) and ciphertext. */
 export function box(key: KeyObject | Buffer, plain: Buffer, aad: Buffer): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes }).setAAD(aad);

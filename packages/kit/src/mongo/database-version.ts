@@ -8,8 +8,8 @@ import { type VersionState, VersionStates, startOver } from "./version-state.ts"
 export type VersionedDatabase = Pick<Mongo, "client" | "db">;
 
 /**
- * A change of the rows of a database. Both parts may be killed anywhere and run again, and run
- * beside services and beside themselves.
+ * A change of the rows of a database. `prepare` and `rewrite` must tolerate being killed anywhere
+ * and run again, and running beside services and beside a second run of themselves.
  */
 export interface VersionStep {
   /** Version that the step leads to: one more than that of the step before. */
@@ -25,14 +25,17 @@ export interface VersionStep {
   rewrite(database: VersionedDatabase): Promise<void>;
 }
 
-/** What a service's code needs of its database: a version, the steps that lead to it, its indexes. */
+/**
+ * What a service's code needs of its database: a version, the steps that lead to it, and the
+ * indexes.
+ */
 export interface DatabaseVersion {
   /**
    * Version of a database before the first step. Until the first release it is raised when rows
    * change, and databases of a lower version are refused.
    */
   readonly base: number;
-  /** In order, without a gap. */
+  /** Ordered by version, without a gap. */
   readonly steps: readonly VersionStep[];
   readonly indexes: DatabaseIndexes;
   /**
@@ -64,11 +67,11 @@ export function versionName(wanted: Pick<DatabaseVersion, "base" | "steps" | "in
 
 /**
  * Brings the database to the code's version as far as `mode` allows, and checks it. Code of version
- * n works with databases of n, and of n + 1 while that is only prepared, so that both versions can
+ * n works with databases of n, and of n + 1 while n + 1 is only prepared, so that both versions can
  * run side by side.
  *
- * @throws ConfigError saying what to do when the database is older or newer than that, or lacks an
- * index that `mode` does not let it make
+ * @throws ConfigError saying what to do when the database is of a version that the code does not
+ * work with, or lacks an index that `mode` does not let it make
  */
 export async function ensureDatabaseVersion(
   database: VersionedDatabase,
@@ -84,7 +87,8 @@ export async function ensureDatabaseVersion(
 }
 
 /**
- * Takes every step that `mode` allows. May be killed anywhere and run again, also beside itself.
+ * Takes every step that `mode` allows. It may be killed anywhere and run again, and several
+ * processes may run it at once.
  *
  * @returns the versions before and after; 0 before for a new database
  * @throws ConfigError when the database is of an earlier build

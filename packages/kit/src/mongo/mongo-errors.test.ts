@@ -73,18 +73,18 @@ const others: readonly (readonly [string, Error])[] = [
 /** Wraps an error as the driver does for a failed `insertMany` or `bulkWrite`. */
 const inBulk = (error: Error) => new MongoBulkWriteError(error, { getWriteConcernError: () => undefined } as never);
 
-test.each(unavailable)("%s may pass, alone and under a bulk write", (_, error) => {
+test.each(unavailable)("%s counts as unavailable, alone and in the error of a bulk write", (_, error) => {
   expect(isMongoUnavailable(error)).toBe(true);
   expect(isMongoUnavailable(inBulk(error))).toBe(true);
   expect(() => duplicatePositions(inBulk(error))).toThrow();
 });
 
-test.each(others)("%s does not pass by itself, alone and under a bulk write", (_, error) => {
+test.each(others)("%s does not count as unavailable, alone or in the error of a bulk write", (_, error) => {
   expect(isMongoUnavailable(error)).toBe(false);
   expect(isMongoUnavailable(inBulk(error))).toBe(false);
 });
 
-test("time limits, snapshots and duplicate keys are recognised under a bulk write, too", () => {
+test("time limits, old snapshots and duplicate keys are recognised in the error of a bulk write, too", () => {
   for (const wrap of [(error: Error) => error, inBulk]) {
     expect(isMongoTimeout(wrap(server(50)))).toBe(true);
     expect(isSnapshotTooOld(wrap(server(239)))).toBe(true);

@@ -7,8 +7,8 @@ import {
 } from "mongodb";
 
 /**
- * Server codes: not or no longer primary, shutting down, no majority, a network error, or a snapshot
- * read during a change of indexes.
+ * Server codes: not or no longer primary, shutting down, no majority, a network error, an internal
+ * time limit, a write conflict, or a snapshot read during a change of indexes.
  */
 const transientCodes = new Set([
   6, 7, 64, 89, 91, 112, 134, 189, 202, 246, 262, 9001, 10107, 11600, 11602, 13435, 13436,
@@ -54,7 +54,7 @@ function isSocketFailure(error: unknown): boolean {
 
 /**
  * The cause of a failed bulk write. The driver wraps every failure, also a closed connection, in a
- * server error, whose `response` is the cause.
+ * `MongoBulkWriteError`, whose `errorResponse` is the cause.
  */
 function unwrapped(error: unknown): unknown {
   if (!(error instanceof MongoBulkWriteError)) return error;
@@ -68,8 +68,8 @@ export function isMongoTimeout(error: unknown): boolean {
 }
 
 /**
- * Whether a read of a past moment came after mongod dropped that moment (SnapshotTooOld):
- * `minSnapshotHistoryWindowInSeconds`, 300 s by default.
+ * Whether a read of a past moment came after mongod dropped that moment (SnapshotTooOld). mongod
+ * keeps moments for `minSnapshotHistoryWindowInSeconds`, 300 s by default.
  */
 export function isSnapshotTooOld(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === 239;

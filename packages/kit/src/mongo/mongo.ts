@@ -24,7 +24,6 @@ export const mongoCommands = channel("vidimus:mongo-command");
 interface MongoOptions {
   /** Connection string of a replica set. */
   url: string;
-  /** Name of the service's database. */
   database: string;
   /** Name of the service, shown in the server's logs. Fail points in tests select by it. */
   appName: string;
@@ -49,7 +48,8 @@ export interface Mongo extends AsyncDisposable {
  * long.
  *
  * @throws ConfigError naming MONGODB_URL when the URL is malformed, when no primary answers within
- * 3.5 s, when the server refuses the user, or when the URL asks for zlib. The message contains no credentials.
+ * 3.5 s, when the server refuses the user, or when the URL asks for zlib. The message contains no
+ * credentials.
  */
 export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const client = createClient(options);
@@ -105,7 +105,7 @@ function reportCommands(client: MongoClient, appName: string): MongoClient {
   });
 }
 
-/** A start that cannot succeed must end within 5 s, and starting Node takes part of them. */
+/** A start that cannot succeed must end within 5 s, and starting Node takes a part of this time. */
 const firstAnswerMs = 3_500;
 
 async function connect(client: MongoClient): Promise<void> {

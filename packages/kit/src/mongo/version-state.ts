@@ -8,12 +8,12 @@ export interface VersionState {
   readonly phase: "prepared" | "rewriting" | "rewritten";
 }
 
-/** The only row of the collection `database_version`, and the first one that is written to a database. */
+/** The only row of the collection `database_version`, and the first row that a database gets. */
 interface VersionRow extends VersionState {
   readonly _id: "current";
 }
 
-/** Told to the operator when rows are of another version and no step leads from it to this one. */
+/** Told to the operator when no step leads from the version of the rows to the code's version. */
 export const startOver = "is of an earlier build, and nothing was released yet: start over with `npm start -- --fresh`";
 
 /** Reads and updates the row that holds a database's `VersionState`. */

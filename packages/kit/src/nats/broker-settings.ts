@@ -31,7 +31,7 @@ const fileBytesMax = 65_536;
  * Reads NATS_URL and the files that NATS_CREDS, NATS_NKEY_SEED, NATS_CA, NATS_CERT and NATS_KEY
  * name. Faults of the files are reported as faults of the settings.
  *
- * @param fallback of NATS_URL, which is required without it
+ * @param fallback the URL when NATS_URL is not set; without a fallback NATS_URL is required
  */
 export function readBroker(env: EnvReader, fallback?: string): BrokerSettings {
   const url = env.string("NATS_URL", fallback === undefined ? {} : { fallback });

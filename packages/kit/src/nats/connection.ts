@@ -7,12 +7,14 @@ import type { BrokerSettings } from "./broker-settings.ts";
 import { throttle } from "../telemetry/throttle.ts";
 
 interface ConnectionOptions extends BrokerSettings {
-  /** Name of the service, shown in the broker's monitoring and part of its inboxes' subjects. */
+  /**
+   * Name of the service. The broker's monitoring shows it, and the subjects of the service's
+   * inboxes contain it.
+   */
   readonly name: string;
   readonly log: Logger;
 }
 
-/** Pause before another attempt to connect. */
 const retryMs = 250;
 /** Most milliseconds added to the pause at random, so that clients do not reconnect all at once. */
 const jitterMs = 100;
@@ -117,7 +119,7 @@ export class BrokerConnection implements AsyncDisposable {
       inboxPrefix: this.#inboxPrefix,
       maxReconnectAttempts: -1,
       reconnectTimeWait: retryMs,
-      // The default is 1 s.
+      // The default of nats.js is 1 s.
       reconnectJitterTLS: jitterMs,
       timeout: brokerTimeoutMs,
       pingInterval: pingEveryMs,

@@ -14,7 +14,10 @@ export type { StreamSpec } from "./stream.ts";
  * MongoDB, so nothing is lost while the broker is down.
  */
 export interface EventBus extends AsyncDisposable {
-  /** Sends to the processes that are subscribed now. Lost when the broker is not connected. */
+  /**
+   * Sends to the processes that are subscribed now. The message is lost when the broker is not
+   * connected.
+   */
   broadcast(subject: string, data: Uint8Array): void;
   /**
    * Subscribes to broadcasts until the result or the bus is disposed. A message for which `handle`
@@ -22,9 +25,10 @@ export interface EventBus extends AsyncDisposable {
    */
   onBroadcast(subject: string, handle: (data: Uint8Array) => void): Disposable;
   /**
-   * Makes a stream in which the broker keeps broadcasts for other programs. It is made again on
-   * each new connection, since the broker may have lost its store, and a stream with other settings
-   * gets these. A failure is logged and retried every 5 s, and affects nothing else.
+   * Makes a stream in which the broker keeps broadcasts for other programs. The stream is made
+   * again on each new connection, since the broker may have lost its store. An existing stream with
+   * other settings gets those of `spec`. A failure is logged and retried every 5 s, and affects
+   * nothing else.
    */
   keepStream(spec: StreamSpec): void;
   /**
@@ -61,10 +65,12 @@ export function openEventBus(options: EventBusOptions): EventBus {
  * are throttled.
  */
 const failureLogMs = 10_000;
-/** Pause between two attempts to make a stream. */
 const streamRetryMs = 5_000;
 const streamFailureLogMs = 60_000;
-/** Pause between two checks for a new connection, on which streams are made again. */
+/**
+ * Pause between two checks whether there is a new connection, on which the streams must be made
+ * again.
+ */
 const lookMs = 1_000;
 
 class NatsBus implements EventBus {
@@ -146,7 +152,7 @@ class NatsBus implements EventBus {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     // Aborting comes first and the connection is closed before the streams are awaited, because
-    // each of them may wait for the connection.
+    // each stream may wait for the connection.
     const stopped = this.#streams.map((stream) => stream[Symbol.asyncDispose]());
     await this.#connection[Symbol.asyncDispose]();
     await Promise.all(stopped);

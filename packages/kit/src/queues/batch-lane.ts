@@ -63,7 +63,7 @@ export class BatchLane<Item, Result> {
     }
   }
 
-  /** Takes the items of the next batch. */
+  /** Removes the items of the next batch from the waiting ones, and returns them. */
   next(): BatchItem<Item, Result>[] {
     const { itemsMax, bytesMax } = this.#bounds;
     const batch: BatchItem<Item, Result>[] = [];

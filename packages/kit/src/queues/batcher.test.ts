@@ -31,7 +31,7 @@ describe("a batcher", () => {
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3]]);
   });
 
-  it("ends a batch at its most items and at its most bytes, and lets a larger item go alone", async () => {
+  it("ends a batch at `itemsMax` and at `bytesMax`, and runs a larger item alone", async () => {
     const { batches, run } = gatedRunner();
     const submit = createBatcher({ run, itemsMax: 3, bytesMax: 10, sizeOf: (item) => item, inFlightMax: 10 });
     const all = [1, 1, 1, 1, 9, 50, 2].map((item) => submit(item));
@@ -115,7 +115,7 @@ describe("a batcher", () => {
     await expect(none(1)).rejects.toThrow("1 items was answered with 0");
   });
 
-  it("opens a further batch when those that are out are late, up to a bound, and goes on when one returns", async () => {
+  it("starts a further batch when the running ones are late, up to `outMax`, and again when one ends", async () => {
     const { batches, run } = gatedRunner();
     const late: (readonly number[])[] = [];
     const onLate = (items: readonly number[]) => void late.push(items);
@@ -172,7 +172,7 @@ describe("a batcher", () => {
     ]);
   });
 
-  it("starts batches of a spaced lane no faster than it says, but for the first item and a full batch", async () => {
+  it("starts batches of a lane `spacingMs` apart, except for the first item and a full batch", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       const batches: number[][] = [];

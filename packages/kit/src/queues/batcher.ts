@@ -9,7 +9,6 @@ interface BatcherOptions<Item, Result> {
    * @param leftMs milliseconds until the deadline of the newest item; Infinity without `deadline`
    */
   run(items: Item[], leftMs: number): Promise<(Result | Error)[]>;
-  /** Most items in a batch. */
   itemsMax: number;
   /** Most bytes in a batch; a larger item gets a batch of its own. */
   bytesMax?: number;
@@ -21,7 +20,7 @@ interface BatcherOptions<Item, Result> {
   laneOf?(item: Item): string;
   /**
    * Least milliseconds between the starts of two batches of a lane; 0 by default. The first item of
-   * an idle lane and full batches do not wait for it. For items whose callers can wait.
+   * an idle lane and full batches start at once. Meant for items whose callers can wait.
    */
   spacingMsOf?(lane: string): number;
   /** Batches of all lanes that may run at once; the lanes take turns. No limit by default. */
@@ -57,8 +56,8 @@ interface BatcherOptions<Item, Result> {
 
 /**
  * Creates a batcher. An idle batcher runs an item at once. While batches run, arriving items wait
- * and run together when one of them ends or is late. Without a spacing no item waits for others to
- * arrive, so batches grow only under load.
+ * and run together when one of the batches ends or is late. Without a spacing no item waits for
+ * others to arrive, so batches grow only under load.
  *
  * @returns a function that takes one item and resolves with its result
  */

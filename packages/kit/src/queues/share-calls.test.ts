@@ -39,7 +39,7 @@ describe("a shared call", () => {
     expect(await afterWrite).toBe("after the write");
   });
 
-  it("hands its last answer to the next call, and none once the question was settled", async () => {
+  it("gets the answer of the call before it, and none when no call was running or waiting", async () => {
     const { made, ask } = gated();
     const both = [ask("a"), ask("a")];
     made[0]!.finish("old");
@@ -50,7 +50,7 @@ describe("a shared call", () => {
     expect(made.map(({ last }) => last)).toEqual([undefined, "old", undefined]);
   });
 
-  it("does not share calls between different questions, nor wait for them", async () => {
+  it("is not shared between different questions, and they do not wait for each other", async () => {
     const { made, ask } = gated();
     void ask("a");
     void ask("b");
@@ -70,13 +70,13 @@ describe("a shared call", () => {
     expect(made).toHaveLength(3);
   });
 
-  it("starts while an earlier one is late, until as many are out as may be", async () => {
+  it("starts while earlier ones are late, until `outMax` calls run", async () => {
     const { made, ask } = gated(20);
     const first = ask("a");
     const second = ask("a");
     await vi.waitUntil(() => made.length === 2, { ...patient, interval: 1 });
     const third = ask("a");
-    // The second call is late, too, by now, but two are out.
+    // The second call is late by now, too, but two calls run, and `outMax` is 2.
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(made).toHaveLength(2);
     made[1]!.finish("second");

@@ -8,7 +8,7 @@ interface ShareOptions {
 }
 
 interface Lane<Answer> {
-  /** Promises of the ends of running calls. */
+  /** One promise for each running call, which resolves when the call has ended. */
   readonly out: Set<Promise<void>>;
   /** Resolves when the newest running call has ended or is late. */
   turn: Promise<unknown>;
@@ -21,8 +21,8 @@ interface Lane<Answer> {
  * Shares one call between concurrent callers with the same question. Callers that arrive while a
  * call runs share the next call, because an answer must include every write that finished before
  * its caller asked. Without a running call the call starts at once; the next one starts when the
- * running one ends or is late. `call` also gets the last answer to its question, if one was
- * awaited.
+ * running one ends or is late. A call that waited for another one also gets the answer to its
+ * question that came last.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing

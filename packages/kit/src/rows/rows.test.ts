@@ -15,7 +15,9 @@ function counted(scanner: RowScanner, chunks: readonly Uint8Array[]): number {
   return counter.rows;
 }
 
-/** The bytes in pieces of the given sizes, over and over; a size of 0 is an empty piece. */
+/**
+ * Cuts the bytes into pieces of the given sizes, which repeat; a size of 0 makes an empty piece.
+ */
 function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
   for (let at = 0, piece = 0; at < bytes.length; piece += 1) {
@@ -74,7 +76,7 @@ test("json: a doubled member and one that is written with escapes hide no rows",
   expect(count(String.raw`{"phr\u0061ses":[1,"]\"",3]}`)).toBe(3);
 });
 
-test("csv: header, blank lines, quoted line breaks and a last line without an end", () => {
+test("csv: header, blank lines and a last line without an end are rows, quoted line breaks end none", () => {
   const count = (text: string) => counted(new CsvRowScanner(), [Buffer.from(text)]);
   expect(count("")).toBe(0);
   expect(count("a,b\n")).toBe(1);

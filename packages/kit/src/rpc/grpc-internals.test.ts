@@ -6,7 +6,10 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { dropPieces, grpcVersion, http2ServersOf } from "./grpc-internals.ts";
 
-/** `package.json` of the installed grpc-js, which its `exports` may not name. */
+/**
+ * The version of the installed grpc-js, from its `package.json`. The file is read by its path,
+ * because the package's `exports` may not name it.
+ */
 function installedVersion(): unknown {
   const main = createRequire(import.meta.url).resolve("@grpc/grpc-js");
   const { version }: { version: unknown } = JSON.parse(readFileSync(join(dirname(main), "../../package.json"), "utf8"));
@@ -14,7 +17,7 @@ function installedVersion(): unknown {
 }
 
 describe("the private fields of grpc-js", () => {
-  test("were read in the version that is installed", () => {
+  test("are those of the version that is installed", () => {
     expect(installedVersion()).toBe(grpcVersion);
   });
 
@@ -25,7 +28,7 @@ describe("the private fields of grpc-js", () => {
     server.forceShutdown();
   });
 
-  test("cause an error that names the field when an object has none", () => {
+  test("cause an error that names the field when an object lacks it", () => {
     expect(() => http2ServersOf(new Server())).toThrow("no http2Servers");
     expect(() => dropPieces({ call: {} })).toThrow("no readPartialMessage");
   });

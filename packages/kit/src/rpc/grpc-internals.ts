@@ -1,6 +1,7 @@
 /**
  * All uses of grpc-js that are not part of its public interface. The functions throw a TypeError
- * when a field is gone; `grpc-internals.test.ts` names the version that was read.
+ * when a field is gone, and `grpc-internals.test.ts` fails when another version than `grpcVersion`
+ * is installed.
  */
 import type { Server } from "@grpc/grpc-js";
 import { Http2SubchannelConnector } from "@grpc/grpc-js/build/src/transport.js";
@@ -39,8 +40,8 @@ let isPatched = false;
 /**
  * Keeps the running calls of a connection that drains. grpc-js pings such a connection every two
  * seconds (`channelOptions`), Node cancels the pings of a session that got GOAWAY, and grpc-js
- * treats that as a lost connection: without this every call ends within two seconds of a GOAWAY
- * (grpc-node issue 3068). A server that hangs while its connection drains is noticed by the
+ * treats that as a lost connection: without this patch every call ends within two seconds of a
+ * GOAWAY (grpc-node issue 3068). A server that hangs while its connection drains is noticed by the
  * deadlines of the calls.
  */
 export function keepDrainingCalls(): void {

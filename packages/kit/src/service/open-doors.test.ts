@@ -13,7 +13,7 @@ import { openDoors } from "./open-doors.ts";
 import { meshRoute, partialRoute, type RpcRoute, teamsRoute } from "../rpc/doors/shared/route.ts";
 import { cleanUp, numberIn, opened, overGrpcJs, phrase, type Phrases } from "../rpc/testing/doors.ts";
 
-/** Opens both doors with one service behind them. */
+/** Prepares both doors with one service behind them; `doors` opens them. */
 async function open(implementation: Phrases, ports = { grpcPort: 0, meshPort: 0 }) {
   const stack = new AsyncDisposableStack();
   cleanUp(() => stack.disposeAsync());
@@ -36,7 +36,7 @@ async function accepts(port: number): Promise<boolean> {
   return accepted;
 }
 
-it("a stop closes both doors at once, and ends when the running calls of either have been answered", async () => {
+it("a stop closes both doors at once, and ends when the running calls of both have been answered", async () => {
   const answers: (() => void)[] = [];
   const { stack, doors } = await open({
     upsertPhrase: () => new Promise((resolve) => answers.push(() => resolve(phrase(1)))),
@@ -62,7 +62,7 @@ it("both doors show the one readiness of the process as their health", async () 
   expect(await statuses()).toEqual([Status.NOT_SERVING, Status.NOT_SERVING]);
 });
 
-it("a taken port of the mesh door is named by its setting, and the teams door does not stay open", async () => {
+it("the error for a taken port of the mesh door names its setting, and the teams door is closed", async () => {
   const taken = createServer();
   cleanUp(() => taken.close());
   await once(taken.listen(0, "127.0.0.1"), "listening");

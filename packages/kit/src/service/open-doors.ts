@@ -4,7 +4,6 @@ import type { MeshRoute, TeamsRoute } from "../rpc/doors/shared/route.ts";
 import type { RpcServer, RpcServerOptions } from "../rpc/doors/shared/rpc-server.ts";
 import { startTeamsServer, type TeamsAccess } from "../rpc/doors/teams/teams-server.ts";
 
-/** What a service serves at each of its doors. */
 export interface DoorRoutes {
   /** For internal teams. */
   readonly teams: readonly TeamsRoute[];
@@ -12,7 +11,6 @@ export interface DoorRoutes {
   readonly mesh: readonly MeshRoute[];
 }
 
-/** Where the doors of a service listen. */
 export type DoorPorts = Pick<TeamsConfig, "grpcPort" | "meshPort">;
 
 /**

@@ -16,7 +16,7 @@ const unexpected = (error: unknown) => {
 };
 
 describe("repeated work", () => {
-  test("pauses between the end of one time and the beginning of the next", async () => {
+  test("pauses between the end of one run and the start of the next", async () => {
     let begun = 0;
     const work = async () => {
       begun += 1;
@@ -46,7 +46,7 @@ describe("repeated work", () => {
     expect(failures).toEqual([new Error("failure 0"), new Error("failure 1")]);
   });
 
-  test("is waited for at a stop, which is no failure", async () => {
+  test("is waited for at a stop, and its abort is not reported as a failure", async () => {
     let end = () => {};
     const work = (signal: AbortSignal) =>
       new Promise<void>((_, reject) => signal.addEventListener("abort", () => (end = () => reject(signal.reason))));
@@ -98,7 +98,7 @@ describe("a lease", () => {
     expect(renewals).toEqual([400, 400, 400, 400]);
   });
 
-  test("that another process has ends the work; a renewal that fails does not", async () => {
+  test("that another process has taken ends the work; a renewal that fails does not", async () => {
     const answers = [Promise.reject(new Error("down")), Promise.resolve(true), Promise.resolve(false)];
     answers[0]?.catch(() => {});
     const states: boolean[] = [];

@@ -3,7 +3,7 @@ import { sleep } from "./sleep.ts";
 interface RepeatOptions {
   /** Pause between the end of one run and the start of the next. */
   readonly everyMs: number;
-  /** Pause after a failed run; the same by default. */
+  /** Pause after a failed run; `everyMs` by default. */
   readonly retryMs?: number;
   /** Whether the first run waits for a pause, too. */
   readonly pausesFirst?: boolean;
@@ -12,8 +12,8 @@ interface RepeatOptions {
 }
 
 /**
- * Repeats work until it is disposed. Disposing aborts the signal, ends the pause, and waits for the
- * current run.
+ * Repeats work until the result is disposed. Disposing aborts the signal, ends the pause, and waits
+ * for the current run.
  */
 export function repeat(
   work: (signal: AbortSignal) => Promise<void>,

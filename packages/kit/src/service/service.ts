@@ -26,7 +26,6 @@ export interface ProcessConfig {
   /** Port of probes and metrics; 0 chooses a free one. */
   opsPort: number;
   mongoUrl: string;
-  /** Name of the service's database. */
   database: string;
   /** What the start may do to the database. */
   migrate: MigrateMode;

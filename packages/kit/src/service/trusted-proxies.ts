@@ -34,8 +34,8 @@ export function readTrustedProxies(env: EnvReader, name: string): string[] {
 }
 
 /**
- * Returns whether an address belongs to a proxy. Uses Node's BlockList, because Fastify's own check
- * parses both addresses again for each request.
+ * Makes a function that tells whether an address belongs to a proxy. Uses Node's BlockList, because
+ * Fastify's own check parses the address and the ranges anew for each request.
  *
  * @param ranges as `readTrustedProxies` returns them
  */

@@ -10,7 +10,7 @@ interface UntilDoneOptions {
 /**
  * Repeats work until it succeeds.
  *
- * @returns its result; undefined when the signal aborted first
+ * @returns the work's result; undefined when the signal aborted first
  */
 export async function untilDone<T>(
   work: () => Promise<T>,

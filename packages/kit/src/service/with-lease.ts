@@ -8,18 +8,19 @@ interface LeaseOptions {
 
 /** A lease that is renewed while work runs. */
 export interface KeptLease {
-  /** Aborts when the lease is lost, or the caller's signal does. */
+  /** Aborts when the lease is lost or the caller's signal aborts. */
   readonly signal: AbortSignal;
-  /** Whether the lease was lost. */
   readonly isLost: boolean;
 }
 
-/** Renewals within the time of a lease: three of the four may fail. */
+/**
+ * Renewals within the time of a lease: two in a row may fail. The fourth comes when the lease ends.
+ */
 const renewalsPerLease = 4;
 
 /**
  * Renews a lease while work runs under it. A failed renewal is repeated. Work that continues after
- * the lease was lost must notice it by the rows that it writes.
+ * the lease was lost must notice the loss by the rows that it writes.
  */
 export async function withLease<T>(
   { leaseMs, renew, signal }: LeaseOptions,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createLogger } from "./log.ts";
 
-/** What a logger writes of an event. */
+/** The line that a logger writes for an event, parsed. */
 function lineOf(fields: object): unknown {
   const lines: string[] = [];
   createLogger("demo", "info", { write: (line) => void lines.push(line) }).info(fields, "event");
@@ -9,7 +9,7 @@ function lineOf(fields: object): unknown {
   return JSON.parse(lines[0]!);
 }
 
-it("writes a line with its time, level and service", () => {
+it("a line has its time, level and service", () => {
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   expect(lineOf({ tenant: "acme", ms: 3, detail: undefined })).toEqual({
     level: "info",
@@ -21,7 +21,7 @@ it("writes a line with its time, level and service", () => {
   });
 });
 
-it("hides the values of fields with a secret's name, in a line and in its objects", () => {
+it("the values of fields with a secret's name are hidden, in a line and in its objects", () => {
   const secrets = { authorization: "Bearer vk_1_2", secret: "whsec_1", key: { id: 1 } };
   const hidden = { authorization: "[redacted]", secret: "[redacted]", key: "[redacted]" };
   expect(lineOf({ ...secrets, id: 7, request: { ...secrets, path: "/v1" } })).toMatchObject({
@@ -31,13 +31,13 @@ it("hides the values of fields with a secret's name, in a line and in its object
   });
 });
 
-it("leaves what it is given as it was", () => {
+it("logging does not change the logged objects", () => {
   const given = { secret: "whsec_1", request: { key: "vk_1" }, ids: ["a"], at: new Date(0) };
   expect(lineOf(given)).toMatchObject({ secret: "[redacted]", ids: ["a"], at: "1970-01-01T00:00:00.000Z" });
   expect(given).toEqual({ secret: "whsec_1", request: { key: "vk_1" }, ids: ["a"], at: new Date(0) });
 });
 
-it("writes of an error only what carries no payload", () => {
+it("a line about an error contains only what carries no payload", () => {
   const err = Object.assign(new Error("refused", { cause: new Error("why") }), { key: "vk_1", code: "ECONNREFUSED" });
   const line = lineOf({ err });
   expect(line).toMatchObject({ err: { type: "Error", message: "refused", code: "ECONNREFUSED" } });

@@ -9,8 +9,9 @@ export interface Metrics {
 }
 
 /**
- * The lag of the event loop is sampled by a timer, and told from the time between two of its ticks on.
- * At the library's 10 ms it wakes an idle process a hundred times a second, for 0.3 s of CPU a minute.
+ * A timer samples the lag of the event loop at this interval. The reported lag is the time between
+ * two ticks of the timer, so it is never much below the interval. At the library's default of 10 ms
+ * the timer wakes an idle process a hundred times a second, for 0.3 s of CPU a minute.
  */
 const lagSampleMs = 50;
 

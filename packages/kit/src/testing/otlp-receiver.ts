@@ -41,7 +41,7 @@ export interface OtlpReceiver extends AsyncDisposable {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** The bodies of all posts, as they came. */
+  /** The bodies of the posts that were answered with 200, as they came. */
   readonly bodies: readonly string[];
   /** Sets the status of the answers; undefined leaves posts without an answer. 200 at first. */
   answerWith(status: number | undefined): void;

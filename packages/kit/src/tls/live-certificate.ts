@@ -22,7 +22,8 @@ interface LiveCertificateOptions {
 
 /**
  * Opens the certificate of a service and reloads its files. New connections use the new
- * certificate; running ones keep theirs until they reach their age.
+ * certificate. Connections of the doors keep the old one until they reach their age; connections to
+ * other services are renewed.
  *
  * @throws ConfigError naming every fault: a file that cannot be read, a certificate that has
  * expired, that has no or several URI names, or that names another service, a key that belongs to

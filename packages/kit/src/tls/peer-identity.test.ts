@@ -7,7 +7,7 @@ const authority = createAuthority();
 const named = (...uris: string[]) =>
   new X509Certificate(authority.issue({ uris, hosts: ["localhost", "127.0.0.1"] }).cert);
 
-it("a certificate of the authority is signed by it, valid now, and has its names", () => {
+it("the authority signs a certificate that is valid now and has the given names", () => {
   const ca = new X509Certificate(authority.pair.cert);
   const { cert, key } = authority.issue({ uris: ["spiffe://a.b/documents"], hosts: ["localhost", "127.0.0.1", "::1"] });
   const certificate = new X509Certificate(cert);
@@ -33,10 +33,10 @@ it.each([
   ["2 URI names", ["spiffe://a/documents", "https://example.org"]],
   ["is not spiffe://", ["https://example.org/documents"]],
   ["is not spiffe://", ["spiffe://a"]],
-  // Joined with the other names this text would read like a second one.
+  // Node joins the names of a certificate by commas. Without quotes this name would read as two.
   ["is not spiffe://", ["spiffe://a/documents, URI:spiffe://a/gateway"]],
   ["is not spiffe://", ['spiffe://a/documents", URI:"spiffe://a/gateway']],
-])("a certificate with %s has no identity: %j", (fault, uris) => {
+])("a certificate has no identity (%s) when its URI names are %j", (fault, uris) => {
   expect(identityOf(named(...uris))).toEqual({ fault: expect.stringContaining(fault) });
 });
 
@@ -55,22 +55,22 @@ it.each([
   expect(isIdentity(text)).toBe(false);
 });
 
-it("knows the trust domain of an identity", () => {
+it("the trust domain of an identity stands before its path", () => {
   expect(isIdentity("spiffe://a.b-c_d/team/news.room")).toBe(true);
   expect(trustDomainOf("spiffe://a.b-c_d/team/news.room")).toBe("a.b-c_d");
 });
 
-it("a service's path is its name, or what the path of the deployment makes of it", () => {
+it("a service's path is its name, or the identity path of the deployment with its name", () => {
   expect(serviceIdentity("a.b", "gateway")).toBe("spiffe://a.b/gateway");
   expect(serviceIdentity("a.b", "gateway", "/ns/vidimus/sa/{service}")).toBe("spiffe://a.b/ns/vidimus/sa/gateway");
 });
 
-it.each(["/{service}", "/ns/vidimus/sa/{service}", "/{service}/workload"])("%s is a path of services", (path) => {
+it.each(["/{service}", "/ns/vidimus/sa/{service}", "/{service}/workload"])("%s is a valid identity path", (path) => {
   expect(isIdentityPath(path)).toBe(true);
 });
 
 it.each(["", "/", "{service}", "/ns/sa", "/{service}/{service}", "/x-{service}", "/{name}/{service}", "/../{service}"])(
-  "%j is none",
+  "%j is not a valid identity path",
   (path) => {
     expect(isIdentityPath(path)).toBe(false);
   },

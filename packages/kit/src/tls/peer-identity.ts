@@ -1,8 +1,8 @@
 import type { X509Certificate } from "node:crypto";
 
 /**
- * The identity of a certificate: `spiffe://<trust domain>/<path>`. A service's path is its name, for
- * example `spiffe://vidimus.example/documents`, or what `IDENTITY_PATH` makes of it.
+ * The identity of a certificate: `spiffe://<trust domain>/<path>`. The path of a service is its
+ * name, for example `spiffe://vidimus.example/documents`, or what `IDENTITY_PATH` makes of it.
  */
 const identityPattern = /^spiffe:\/\/[a-z0-9._-]{1,255}(?:\/[A-Za-z0-9._-]+)+$/;
 const identityCharactersMax = 2_048;

@@ -17,8 +17,8 @@ export type ServiceCredentials = ChannelCredentials & { readonly certificate: Ce
 
 /**
  * Makes the credentials of a channel to a service of the same trust domain. The server must prove
- * that service's identity. Its host name is not checked, because a name in DNS may lead to any pod.
- * New connections use the newest certificate of `source`.
+ * that service's identity. The server's host name is not checked, because a name in DNS may lead to
+ * any pod. New connections use the newest certificate of `source`.
  */
 export function serviceCredentials(source: CertificateSource, service: string): ServiceCredentials {
   const expected = siblingIdentity(source.value, service);

@@ -18,7 +18,7 @@ export interface TlsFiles {
   readonly identityPath?: string;
 }
 
-/** Names of the settings that are files. */
+/** Members of `TlsFiles` that are paths of files. */
 type FileName = Exclude<keyof TlsFiles, "identityPath">;
 
 export type TlsFileNames = Readonly<Record<FileName, string>>;
@@ -41,7 +41,10 @@ export function readTlsFiles(env: EnvReader): TlsFiles | undefined {
 
 const pemBytesMax = 1_048_576;
 
-/** Reads the three files: certificate, key, authorities. Throws a ConfigError that names one. */
+/**
+ * Reads the three files: certificate, key, authorities. Throws a ConfigError for the first one that
+ * cannot be read.
+ */
 export function readPemFiles({ certFile, keyFile, caFile }: TlsFiles): [cert: Buffer, key: Buffer, ca: Buffer] {
   return [
     readSmallFile(certFile, pemBytesMax),
@@ -78,8 +81,8 @@ export function parsePem(
     faults.push(`${names.keyFile}: is not the key of ${names.certFile}`);
   }
   if (faults.length === 0) {
-    // OpenSSL has further rules; without this check a running door would be the first to fail by
-    // them.
+    // OpenSSL has further rules. Without this check a file that breaks them would fail only in a
+    // running door.
     attempt(() => createSecureContext(serverContext({ cert, key, ca })), `${names.certFile}: cannot be used`, faults);
   }
   if (!parsed || faults.length > 0) throw new ConfigError(faults.join("\n"));
@@ -90,8 +93,8 @@ const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
 /**
  * Reads every certificate of a file. A file that was read while it was being written ends within a
- * certificate. OpenSSL refuses such a chain but silently leaves out such an authority, so it is
- * checked here.
+ * certificate. OpenSSL refuses a cut certificate in a chain, but silently leaves it out among
+ * authorities, so the end of the file is checked here.
  */
 function certificatesIn(pem: Buffer, name: string, faults: string[]): X509Certificate[] {
   const text = pem.toString("latin1");

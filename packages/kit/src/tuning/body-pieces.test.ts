@@ -21,7 +21,7 @@ test("pieces of any size are joined in order", () => {
   expect(pieces.whole().equals(Buffer.concat(parts))).toBe(true);
 });
 
-test("a body of one block is that block, of its announced length, and is not copied", () => {
+test("a body of one block is returned as that block, of the announced length, without a copy", () => {
   const body = randomBytes(300_000);
   const pieces = new BodyPieces(body.length);
   for (let at = 0; at < body.length; at += 65_536) pieces.add(body.subarray(at, at + 65_536));
@@ -33,7 +33,7 @@ test("a body of one block is that block, of its announced length, and is not cop
   expect(whole.equals(body)).toBe(true);
 });
 
-test("a body that fills less than half of its block does not keep it", () => {
+test("a body that fills less than half of its block is copied, and does not keep the block", () => {
   const body = randomBytes(200_000);
   const pieces = new BodyPieces();
   pieces.add(Buffer.from(body));

@@ -22,7 +22,7 @@ export class BodyPieces {
     this.#blockBytes = Math.min(Math.max(announced, smallBytesMax), blockBytesMax);
   }
 
-  /** The bytes collected so far. */
+  /** Number of bytes collected so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -50,7 +50,7 @@ export class BodyPieces {
     return at + copied;
   }
 
-  /** Returns the whole body, whose memory is then no longer freed by `free`. */
+  /** Returns the whole body. `free` does not free its memory. */
   whole(): Buffer {
     const [first, second] = this.#blocks;
     // A block that is at least half full is returned as it is, because copying 1 MiB costs 0.5 ms

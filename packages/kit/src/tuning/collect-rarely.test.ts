@@ -13,7 +13,10 @@ const program = `
     await turn();
   }
 `;
-/** Without threads and steps the number does not depend on how busy the machine is. */
+/**
+ * Without helper threads and incremental marking the number of collections does not depend on how
+ * busy the machine is.
+ */
 const flags = ["--trace-gc", "--single-threaded-gc", "--no-incremental-marking"];
 
 /** How often the old objects of the program were collected. */
@@ -23,7 +26,7 @@ function collections(...args: string[]): number {
   return trace.split("Mark-Compact").length - 1;
 }
 
-test("old objects are not collected because buffers come and go", () => {
+test("buffers that come and go cause no collections of old objects", () => {
   expect(collections()).toBeGreaterThanOrEqual(4);
   expect(collections("rarely")).toBeLessThanOrEqual(2);
 });

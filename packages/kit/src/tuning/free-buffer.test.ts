@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { freeBuffer } from "./free-buffer.ts";
 
-test("memory is freed at once", () => {
+test("the memory of bytes is freed at once, and the bytes are empty", () => {
   const bytes = Buffer.allocUnsafeSlow(1_000_000);
   const before = process.memoryUsage().arrayBuffers;
   freeBuffer(bytes);

@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { helperNiceness } from "./lower-helpers.ts";
 
-/** Prints the names of all threads, and how much lower than that of the process their priority is. */
+/**
+ * Prints the name of each thread, and by how much its priority is lower than that of the process.
+ */
 const program = `
   import { readdirSync, readFileSync } from "node:fs";
   import { getPriority } from "node:os";

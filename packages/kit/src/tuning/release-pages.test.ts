@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-/** Fills 60 MB of the heap, drops it, and collects more garbage for half a second. */
+/**
+ * Fills 60 MB of the heap, drops the objects, and collects garbage five times within half a second.
+ */
 const program = `
   import { setTimeout as pause } from "node:timers/promises";
   import { releasePages } from ${JSON.stringify(new URL("release-pages.ts", import.meta.url).href)};

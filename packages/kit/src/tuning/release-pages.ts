@@ -5,8 +5,8 @@ import { setFlagsFromString } from "node:v8";
  * them for 8 s after the last collection: under continuous imports phrases had 60 MiB of empty
  * pages beside a heap of 55.
  *
- * It is a call because NODE_OPTIONS does not accept this flag. It applies to all threads of the
- * process.
+ * The flag is set by a call because NODE_OPTIONS does not accept it. It applies to all threads of
+ * the process.
  */
 export function releasePages(): void {
   setFlagsFromString("--memory-pool-timeout=0");

@@ -2,14 +2,17 @@ import { nkeys } from "nats";
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
 
-/** A broker that knows its users by JWTs: its configuration, and how a user's creds file is made. */
+/**
+ * A broker that knows its users by JWTs: its configuration, and a maker of creds files of its
+ * users.
+ */
 export interface JwtBroker {
   readonly config: string;
   /** Makes a creds file as `nsc` writes it. */
   makeCreds(): string;
 }
 
-/** Makes an operator and an account. */
+/** Makes the keys of an operator and an account, and the broker's configuration with them. */
 export function makeJwtBroker(): JwtBroker {
   const [operator, account] = [nkeys.createOperator(), nkeys.createAccount()];
   const unlimited = { subs: -1, data: -1, payload: -1 };

@@ -1,7 +1,7 @@
 import type { CallContext } from "@vidimus/kit/rpc/context/call-context";
 
 export interface AuditAuthor extends Omit<CallContext, "traceparent"> {
-  /** Prefix of the API key with which it is made over public HTTP; "" otherwise. */
+  /** Prefix of the API key with which the change is made over public HTTP; "" otherwise. */
   readonly keyPrefix: string;
 }
 

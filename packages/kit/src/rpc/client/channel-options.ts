@@ -31,8 +31,8 @@ export function channelOptions(
     // grpc-js resolves DNS again only when a connection ends, by default at most every 30 s. This
     // is too rare for a rolling restart.
     "grpc.dns_min_time_between_resolutions_ms": 2_000,
-    // A lost node or a hanging process sends no FIN. While calls wait for one, its connection is
-    // closed after 7 s, and made again once it answers.
+    // A lost node or a hanging process sends no FIN. While calls wait for an answer, the client
+    // closes the connection after 7 s, and makes it again once the server answers.
     "grpc.keepalive_time_ms": 2_000,
     "grpc.keepalive_timeout_ms": 5_000,
     // Internal calls must not go through the proxy of http_proxy.

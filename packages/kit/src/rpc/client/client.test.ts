@@ -9,7 +9,7 @@ test.each([
   "dns:///localhost:PORT",
   "ipv4:127.0.0.1:PORT",
   "ipv4:127.0.0.1:PORT,127.0.0.1:PORT",
-])("%s is a target", async (target) => {
+])("a client reaches the server at the target %s", async (target) => {
   const { port } = await serve(mesh, { upsertPhrase: () => phrase(1) });
   using client = openRpcClient(PhraseService, { target: target.replaceAll("PORT", String(port)) });
   expect(numberIn((await client.upsertPhrase({}, { timeoutMs: 5_000 })).phraseJson)).toBe(1);

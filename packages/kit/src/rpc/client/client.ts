@@ -21,7 +21,6 @@ interface RpcClientOptions {
   windowBytes?: number;
   /** Undefined while tracing is off. */
   tracing?: Tracing | undefined;
-  /** Wraps the transport that calls are sent through. */
   wrap?: (transport: Transport) => Transport;
 }
 

@@ -25,8 +25,8 @@ interface GrpcTransportOptions {
   target: string;
   /**
    * Default: plaintext HTTP/2. `checkServerIdentity` must check the server's identity, because the
-   * host name of the target is not checked. Those of `serviceCredentials` renew the connections
-   * when the certificate changes.
+   * host name of the target is not checked. Credentials of `serviceCredentials` renew the
+   * connections when the certificate changes.
    */
   credentials?: ChannelCredentials | ServiceCredentials;
   /**
@@ -42,7 +42,7 @@ interface GrpcTransportOptions {
    * 10 s.
    */
   defaultTimeoutMs?: number;
-  /** Records the calls of traces that are recorded, except calls with interceptors. */
+  /** Records the calls of traces that are recorded, except unary calls with interceptors. */
   tracing?: Tracing | undefined;
 }
 
@@ -67,10 +67,12 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
   const channel = new Channel(target, options.credentials ?? credentials.createInsecure(), {
     ...channelOptions(replicas, messageBytesMax, options.windowBytes),
     ...(options.credentials && "certificate" in options.credentials && renewalOptions(options.credentials)),
-    // By default grpc-js sends the host of the target, and Node refuses to send an IP address.
+    // By default grpc-js sends the host of the target as TLS server name, and Node refuses to send
+    // an IP address.
     ...(options.credentials && { "grpc.ssl_target_name_override": serverName }),
   });
-  // The first host and port of the target. Only interceptors see it, in req.url.
+  // The first host and port of the target. Interceptors see it in req.url, traces have it as
+  // `server.address`.
   const authority = target.replace(/^(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?|,.*$/g, "");
   const baseUrl = `${options.credentials ? "https" : "http"}://${authority}`;
   let closed = false;

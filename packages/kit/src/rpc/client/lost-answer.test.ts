@@ -11,7 +11,7 @@ import { failure, mesh, mib, opened, overGrpcJs, serve } from "../testing/doors.
 import { answerRaw } from "../testing/raw-server.ts";
 
 const head = { ":status": 200, "content-type": "application/grpc+proto" };
-/** The first bytes of a message of nine. */
+/** The first bytes of a message whose header announces nine bytes. */
 const cutMessage = Buffer.from([0, 0, 0, 0, 9, 0x0a, 0x07]);
 const resets = [
   "NO_ERROR",
@@ -65,7 +65,7 @@ const ignored = (stream: ServerHttp2Stream) => stream.on("error", () => {});
 test.each(ways)("a server that $how is unavailable", async ({ end }) => {
   const port = await answerRaw((stream, cut) => end(ignored(stream), cut));
   const client = createClient(PhraseService, opened(overGrpcJs(port)));
-  // The second one is cut off while it is sent.
+  // The server ends a call with this request while the client still sends it.
   const large = { phraseJson: new Uint8Array(8 * mib) };
   const calls = [
     client.upsertPhrase({}),

@@ -15,7 +15,7 @@ const wordings: readonly RegExp[] = [
  * The status of a call, UNAVAILABLE when no server has answered it. A server that stops or is
  * killed ends its streams in many ways, which grpc-js reports as INTERNAL, CANCELLED or
  * RESOURCE_EXHAUSTED; callers would mistake these for a bug, their own cancellation or a limit.
- * grpc-js does not pass on the code of the reset, so its wording has to be matched.
+ * grpc-js does not pass on the code of the reset, so the wording of grpc-js has to be matched.
  */
 export function withLostAnswer(status: StatusObject): StatusObject {
   const isLost = wordings.some((wording) => wording.test(status.details));

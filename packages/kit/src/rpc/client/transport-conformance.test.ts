@@ -77,7 +77,7 @@ describe.each(pairs)("a unary call of $name", ({ door, protocol, connect }) => {
     await left.promise;
   });
 
-  test("a call whose signal was aborted before fails, and over gRPC never reaches the server", async () => {
+  test("a call whose signal is aborted already fails, and over gRPC never reaches the server", async () => {
     const upsertPhrase = vi.fn(() => ({}));
     const { port } = await serve(door, { upsertPhrase });
     const client = connect(port);
@@ -87,7 +87,7 @@ describe.each(pairs)("a unary call of $name", ({ door, protocol, connect }) => {
     expect(upsertPhrase).toHaveBeenCalledTimes(protocol === "gRPC" ? 1 : 2);
   });
 
-  test("an abort with a reason that is an RPC error fails as that error", async () => {
+  test("a call that is aborted with an RPC error as its reason fails with that error", async () => {
     const { port } = await serve(door, { upsertPhrase: (_, context) => untilCancelled(context) });
     const signal = AbortSignal.abort(new ConnectError("enough", Code.Aborted));
     expect((await failure(connect(port).upsertPhrase({}, { signal }))).code).toBe(Code.Aborted);

@@ -90,7 +90,7 @@ describe.each(pairs)("the connection of $name", ({ door, ours, connect }) => {
     expect((await failure(connect(port).upsertPhrase({}, { timeoutMs: 5_000 }))).code).toBe(Code.Unavailable);
   });
 
-  test("finds a server that restarts on its port eight times again each time, all within 5 s", async () => {
+  test("finds a server again after each of eight restarts on its port, all within 5 s", async () => {
     let server = await serve(door, { upsertPhrase: () => phrase(0) });
     const client = connect(server.port);
     expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(0);

@@ -18,7 +18,7 @@ describe("our client", () => {
     expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(1);
   });
 
-  test("fails a stream whose details claim success", async () => {
+  test("fails a stream whose status is an error and whose status details claim success", async () => {
     const port = await answerRaw((stream) => {
       const status = { "grpc-status": "5", "grpc-message": "gone", "grpc-status-details-bin": "" };
       stream.respond({ ":status": 200, "content-type": "application/grpc+proto", ...status }, { endStream: true });
@@ -47,7 +47,7 @@ describe("our client", () => {
     expect((await failure(collect(client.listPhrases({})))).code).toBe(Code.Internal);
   });
 
-  test("fails a stream at its first read when it broke before", async () => {
+  test("fails the first read of a stream that broke before it", async () => {
     const { port } = await serve(mesh, {
       async *listPhrases(_, context) {
         yield piece(1);
@@ -86,7 +86,7 @@ describe("our client", () => {
   test.each([
     { what: "a record", headers: { "vidimus-actor": "Jürgen" } },
     { what: "Headers", headers: new Headers({ "vidimus-actor": "Jürgen" }) },
-  ])("refuses $what with a value that gRPC cannot carry as InvalidArgument", async ({ headers }) => {
+  ])("refuses metadata, given as $what, that gRPC cannot carry: InvalidArgument", async ({ headers }) => {
     const { port } = await serve(mesh, { upsertPhrase: () => phrase(1) });
     const client = createClient(PhraseService, opened(overGrpcJs(port)));
     const error = await failure(client.upsertPhrase({}, { headers }));

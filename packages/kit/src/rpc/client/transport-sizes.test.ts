@@ -34,7 +34,7 @@ describe.each(pairs)("messages of $name", ({ door, ours, connect }) => {
     expect((await client.upsertPhrase(request(1, 1))).phraseJson).toHaveLength(1);
   });
 
-  test("a call is answered while six answers of 4 MiB wait on its connection", async () => {
+  test("a call reaches the server while six answers of 4 MiB wait on its connection", async () => {
     const entered: (() => void)[] = [];
     const small = Promise.withResolvers<void>();
     const { port } = await serve(door, {

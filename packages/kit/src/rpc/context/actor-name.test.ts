@@ -31,6 +31,6 @@ test.each([
   expect(() => requireActorName(encodeActor(actor))).toThrow("metadata vidimus-actor must");
 });
 
-test.each(["100%", "%zz", "%ff", "J\u00fcrgen", "%00", "a%0Ab"])("%j is no name", (encoded) => {
+test.each(["100%", "%zz", "%ff", "J\u00fcrgen", "%00", "a%0Ab"])("%j is refused as vidimus-actor", (encoded) => {
   expect(() => requireActorName(encoded)).toThrow("metadata vidimus-actor must");
 });

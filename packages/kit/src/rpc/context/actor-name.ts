@@ -17,7 +17,10 @@ export function decodeActor(encoded: string): string | undefined {
   }
 }
 
-/** Writes a name as the metadata `vidimus-actor`. Printable ASCII but `%` stays as it is. */
+/**
+ * Writes a name as the metadata `vidimus-actor`. Printable ASCII characters stay as they are,
+ * except the space and `%`.
+ */
 export function encodeActor(actor: string): string {
   return actor.toWellFormed().replace(/[^\u0021-\u007e]|%/gu, encodeURIComponent);
 }
@@ -26,7 +29,8 @@ export function encodeActor(actor: string): string {
  * Checks the metadata `vidimus-actor` of a call.
  *
  * @throws DomainError `invalid` when the name is not percent-encoded UTF-8, is longer than 256
- * characters, or has characters that are invisible, change the order of others, or are unassigned
+ * characters, or has characters that are invisible, change the order of others, are unassigned, or
+ * are of private use
  */
 export function requireActorName(encoded: string): void {
   const actor = decodeActor(encoded);

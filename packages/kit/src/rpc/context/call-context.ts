@@ -3,7 +3,10 @@ import { uuidv7 } from "../../ids.ts";
 import { randomHex } from "../../random-hex.ts";
 import { decodeActor, encodeActor } from "./actor-name.ts";
 
-/** Caller and identity of a request, passed on in metadata from service to service. */
+/**
+ * Who makes a request, for whom, and in which trace. All but `identity` is passed on in metadata
+ * from service to service.
+ */
 export interface CallContext {
   /** Id of the request at the edge, for logs. */
   readonly requestId: string;

@@ -21,17 +21,23 @@ const refusal = (code: Code) => new ConnectError("no", code);
 describe("a call that has ended", () => {
   it.each([
     { what: "that succeeded", code: "ok", error: undefined, ms: 0, level: "debug" },
-    { what: "that was refused as promised", code: "not_found", error: refusal(Code.NotFound), ms: 0, level: "debug" },
+    { what: "that was refused as expected", code: "not_found", error: refusal(Code.NotFound), ms: 0, level: "debug" },
     { what: "whose caller left", code: "canceled", error: refusal(Code.Canceled), ms: 0, level: "debug" },
     { what: "that took over a second", code: "ok", error: undefined, ms: 1_001, level: "info" },
     {
-      what: "that found something missing",
+      what: "that found a dependency unavailable",
       code: "unavailable",
       error: refusal(Code.Unavailable),
       ms: 0,
       level: "warn",
     },
-    { what: "late", code: "deadline_exceeded", error: refusal(Code.DeadlineExceeded), ms: 0, level: "warn" },
+    {
+      what: "that missed its deadline",
+      code: "deadline_exceeded",
+      error: refusal(Code.DeadlineExceeded),
+      ms: 0,
+      level: "warn",
+    },
     { what: "that met a bug", code: "internal", error: refusal(Code.Internal), ms: 0, level: "error" },
   ])("$what is counted as $code, and logged at $level without its body", async ({ code, error, ms, level }) => {
     const { log, lines } = logLines("debug");

@@ -33,7 +33,7 @@ function openTracing(service: string): OtlpTracing {
   return new OtlpTracing({ service, config: readTracingConfig(env)!, log, registry: new Registry() });
 }
 
-/** Opens a door and a client of it. `spans` ends both, and returns their spans. */
+/** Opens a door and a client of it. `spans` ends the tracing of both, and returns their spans. */
 async function pair(door: Door, implementation: Phrases) {
   const [server, caller] = [openTracing("server"), openTracing("caller")];
   const { port } = await serve(door, implementation, { tracing: server });
@@ -50,7 +50,7 @@ async function pair(door: Door, implementation: Phrases) {
 }
 
 describe.each(doors)("a call at the $name door", (door) => {
-  it("has a span of its caller and one of its service, which passes its trace on", async () => {
+  it("has a span of its caller and one of its service, and handlers get the traceparent of the latter", async () => {
     let seen = "";
     const { client, spans } = await pair(door, {
       upsertPhrase: (_, context) => {
@@ -74,7 +74,7 @@ describe.each(doors)("a call at the $name door", (door) => {
     { code: Code.Internal, name: "INTERNAL", isServersFault: true },
     { code: Code.NotFound, name: "NOT_FOUND", isServersFault: false },
     { code: Code.Canceled, name: "CANCELLED", isServersFault: false },
-  ])("that fails with $name is a failure of its caller; of its service: $isServersFault", async (example) => {
+  ])("that fails with $name fails its caller's span; its service's span: $isServersFault", async (example) => {
     const { client, spans } = await pair(door, {
       upsertPhrase: () => {
         throw new ConnectError("no", example.code);
@@ -87,7 +87,7 @@ describe.each(doors)("a call at the $name door", (door) => {
     expect(server!.status.code === 2).toBe(example.isServersFault);
   });
 
-  it("that streams has spans until its last message", async () => {
+  it("that streams has both spans, too", async () => {
     const { client, spans } = await pair(door, {
       async *listPhrases() {
         yield piece(1);
@@ -122,7 +122,7 @@ describe("a call without a trace", () => {
     expect((await spans()).map(({ service, parentSpanId = "" }) => [service, parentSpanId])).toEqual([["server", ""]]);
   });
 
-  it("begins none at the mesh door: it is a round of a service of ours", async () => {
+  it("begins none at the mesh door, where it is a poll by one of the platform's services", async () => {
     const { client, spans } = await pair(mesh, { upsertPhrase: () => ({}) });
     await client.upsertPhrase({});
     expect(await spans()).toEqual([]);

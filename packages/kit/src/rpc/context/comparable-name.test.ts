@@ -41,7 +41,7 @@ test("an invisible character never makes another name, at any position", () => {
   }
 });
 
-test("the form of each character has that form itself, and so have its capital and its small letter", () => {
+test("the form of each character is stable, and its capital and small letter have the same form", () => {
   const assigned = characters.filter((character) => !/[\p{Cn}\p{Co}]/u.test(character));
   const unstable = assigned.filter((character) => {
     const form = comparableName(`a${character}b`);
@@ -51,7 +51,7 @@ test("the form of each character has that form itself, and so have its capital a
   expect(unstable).toEqual([]);
 });
 
-test("a name and its other spellings are one: composed, decomposed, capitals, spaces, invisible characters", () => {
+test("a name has one form, however composed, in capitals, with outer spaces or invisible characters", () => {
   const name = fc.string({ unit: "binary", maxLength: 24 });
   const hidden = fc.array(fc.constantFrom(...ignorable), { maxLength: 4 });
   fc.assert(

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { claimsToBePerson, isPersonActor, personActor } from "./person.ts";
 
-it("names a person by issuer and subject", () => {
+it("the actor of a person is a hash of issuer and subject", () => {
   const actor = personActor({ issuer: "vidimus:link", subject: "operator" });
   // printf 'vidimus:link\noperator' | sha256sum
   expect(actor).toBe("person:def2ca2eb3f9e191e9e1a62cde4b1b95");
@@ -18,10 +18,10 @@ it.each([
   " person:1",
   "person：1",
   "per\u00ADson:1",
-])("%j is no person's actor, and would be read as one", (actor) => {
+])("%j is no person's actor, but people would take it for one", (actor) => {
   expect([isPersonActor(actor), claimsToBePerson(actor)]).toEqual([false, true]);
 });
 
-it.each(["", "ida", "cli:ida", "key:person:1", "persons:1"])("%j is not read as a person", (actor) => {
+it.each(["", "ida", "cli:ida", "key:person:1", "persons:1"])("%j is not taken for a person's actor", (actor) => {
   expect(claimsToBePerson(actor)).toBe(false);
 });

@@ -83,7 +83,7 @@ describe.each(doors)("the $name door", (door) => {
     expect(error.code).toBe(Code.DeadlineExceeded);
   });
 
-  it("passes the caller on to handlers, and makes a request id when there is none", async () => {
+  it("passes the caller on to handlers, and replaces a malformed request id", async () => {
     const seen: unknown[] = [];
     const { port } = await serve(door, {
       upsertPhrase: (_request, context) => {
@@ -134,7 +134,7 @@ describe.each(doors)("the $name door", (door) => {
     expect(seen).toEqual([Status.SERVING, Status.NOT_SERVING]);
   });
 
-  it("has windows of 4 MiB for streams and connections, and ends connections at their age", async () => {
+  it("has windows of 4 MiB for streams and connections, and ends connections at `sessionAgeMs`", async () => {
     const { port } = await serve(door, {}, { sessionAgeMs: 300 });
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     cleanUp(() => session.destroy());
@@ -149,7 +149,7 @@ describe.each(doors)("the $name door", (door) => {
     await closed;
   });
 
-  it("stops although a TCP connection without a session stays open", async () => {
+  it("stops although a TCP connection has no HTTP/2 session, and closes that connection", async () => {
     const { port, stop } = await serve(door, {}, { drainMs: 50 });
     const socket = connectTcp({ host: "127.0.0.1", port });
     await once(socket, "connect");

@@ -44,7 +44,7 @@ const grant: Grant = {
 const elsewhere = { ...grant, identity: other, services: new Set(["vidimus.access.v1.AccessService"]) };
 const grants = () => new Map([grant, elsewhere].map((each) => [each.identity, each]));
 
-/** `deletePhrase` is implemented and has no row in the table. */
+/** `deletePhrase` is implemented, and has no row in `callers` and `effects`. */
 const callers = { upsertPhrase: ["gateway"], listPhrases: ["gateway", "delivery"] };
 const effects = { upsertPhrase: "write", listPhrases: "read" } as const;
 const rowsOf = (route: RpcRoute) => ({ ...route, methods: ["upsertPhrase", "listPhrases"] as const });
@@ -71,7 +71,7 @@ function doorsWith(certificate: TestCertificate): readonly (Door & { readonly ad
   ];
 }
 
-/** A client with the given certificate, which believes every server of the authority. */
+/** A client with the given certificate. It trusts every server certificate of the authority. */
 function clientOf(port: number, pair?: { cert: string; key: string }) {
   const [key, cert] = pair ? [Buffer.from(pair.key), Buffer.from(pair.cert)] : [];
   const ca = Buffer.from(authority.pair.cert);
@@ -93,14 +93,14 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
     const { log, lines } = logLines("info");
     const served = await serve(door, implementation, { log, host: "127.0.0.1" });
     const all = () => lines.filter(({ msg }) => msg === "caller refused");
-    // A client of another test, whose server had this port and has ended, may try it again without
-    // TLS. No client of these tests does.
+    // A client of another test may still try this port without TLS, because the ended server of
+    // that test had it. No client of these tests calls without TLS.
     const refusals = () => all().filter(({ what }) => what !== "ERR_SSL_WRONG_VERSION_NUMBER");
     const counted = (reason: string) => refusedCount(served.metrics, door.name, reason);
     return { ...served, all, refusals, counted };
   }
 
-  it("answers a known caller, one message and streams, and logs no refusal", async () => {
+  it("answers unary and streaming calls of a known caller, and logs no refusal", async () => {
     const { port, refusals } = await open();
     const client = clientOf(port, as(door.admitted));
     expect(numberIn((await client.upsertPhrase(demo)).phraseJson)).toBe(1);
@@ -113,11 +113,11 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
     ["a certificate of another CA", stranger.issue({ uris: [door.admitted] }), "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
     ["an expired one", authority.issue({ uris: [door.admitted], to: new Date(Date.now() - 1) }), "CERT_HAS_EXPIRED"],
     [
-      "one of tomorrow",
+      "one that is not valid yet",
       authority.issue({ uris: [door.admitted], from: new Date(Date.now() + hour) }),
       "CERT_NOT_YET_VALID",
     ],
-  ])("ends the handshake of a caller with %s, logs and counts it", async (_name, pair, what) => {
+  ])("ends the handshake of a caller with %s, and logs and counts the refusal", async (_name, pair, what) => {
     const { port, all, refusals, counted } = await open();
     const error = await failure(clientOf(port, pair).upsertPhrase(demo, { timeoutMs: 2_000 }));
     expect([Code.Unavailable, Code.DeadlineExceeded]).toContain(error.code);
@@ -152,7 +152,7 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
     expect([error.code, error.rawMessage]).toEqual([Code.Unauthenticated, expect.stringContaining("expired")]);
   });
 
-  it("refuses a method without a row to everybody", async () => {
+  it("refuses a method that has no row, whoever calls it", async () => {
     const { port, refusals } = await open();
     expect((await failure(clientOf(port, as(door.admitted)).deletePhrase(demo))).code).toBe(Code.PermissionDenied);
     const what = expect.stringContaining("vidimus.phrases.v1.PhraseService/DeletePhrase");
@@ -190,7 +190,7 @@ describe("the mesh door under TLS", () => {
     ["a team", team],
     ["a service of another trust domain", "spiffe://elsewhere.example/gateway"],
     ["a path that ends like a service", `spiffe://${domain}/team/gateway`],
-  ])("refuses %s, and says who and what", async (_name, identity) => {
+  ])("refuses %s, and logs the refusal", async (_name, identity) => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases"));
     const { log, lines } = logLines("info");
     const { port, metrics } = await serve(mesh!, implementation, { log });
@@ -209,7 +209,7 @@ describe("the teams door under TLS", () => {
     ["a tenant outside of the grant", team, { tenantId: "rival" }, "editor", "tenant"],
     ["no tenant", team, {}, "editor", "tenant"],
     ["a role outside of the grant", team, demo, "owner", "role"],
-  ])("refuses %s, and says who and what", async (_name, identity, request, role, reason) => {
+  ])("refuses %s, and logs the refusal", async (_name, identity, request, role, reason) => {
     const [, teams] = doorsWith(certificateOf(authority, "phrases"));
     const { log, lines } = logLines("info");
     const { port } = await serve(teams!, implementation, { log });
@@ -230,7 +230,8 @@ describe("our client", () => {
     ["another CA", stranger.issue({ uris: [`spiffe://${domain}/phrases`], hosts: ["localhost"] })],
   ])("does not call a server with a certificate of %s", async (_name, pair) => {
     const server = certificateOf(authority, "phrases");
-    // Not by `replace`, which would check the certificate as a service does at its start.
+    // The certificate is set without `replace`, which would check it as a service does at its
+    // start.
     const material = { ...server.value, cert: Buffer.from(pair.cert), key: Buffer.from(pair.key) };
     Object.defineProperty(server, "value", { value: material });
     const [mesh] = doorsWith(server);
@@ -262,7 +263,7 @@ describe("with a path of identities such as SPIRE and Istio have", () => {
   it.each([
     [path, true],
     [undefined, false],
-  ])("a caller with the path %s calls such a server: %s", async (callerPath, answered) => {
+  ])("a caller with the path %s gets an answer of such a server: %s", async (callerPath, answered) => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases", path));
     const { port } = await serve(mesh!, implementation);
     const pair = as(at("gateway"));

@@ -67,13 +67,13 @@ function clientAt(port: number, caller: CertificateSource) {
   return createClient(PhraseService, transport);
 }
 
-/** A certificate of the gateway, of the given authority. */
+/** A certificate of the gateway that the given authority issued. */
 const asGateway = (issuer = authority, ca = both) => new TestCertificate(issuer.issue({ uris: [gateway] }), ca);
-/** How a call to a server ends that refuses the handshake, or is refused by it. */
+/** Codes with which a call ends when the client or the server refuses the handshake. */
 const away = [Code.Unavailable, Code.DeadlineExceeded];
 const samePair = ({ value }: TestCertificate) => ({ cert: value.cert.toString(), key: value.key.toString() });
 
-/** Makes a call that gets no answer. Returns when it fails. */
+/** Makes a call that gets no answer. `ended` resolves with the time at which the call fails. */
 const waitAt = async (port: number, caller: CertificateSource) => {
   const client = clientAt(port, caller);
   await client.upsertPhrase(demo);
@@ -81,7 +81,7 @@ const waitAt = async (port: number, caller: CertificateSource) => {
   return { client, ended: call.then(() => performance.now()) };
 };
 
-/** The serial number of the certificate that a new connection is shown. */
+/** The serial number of the certificate that the server shows to a new connection. */
 async function serialOf(port: number, { value }: TestCertificate): Promise<string> {
   const { cert, key } = value;
   const options = { host: "127.0.0.1", port, cert, key, ca: both, checkServerIdentity: () => undefined };
@@ -136,7 +136,7 @@ describe("an authority that is removed", () => {
   const endsWithinMs = 5_000;
   const phrasesOf = (issuer: typeof authority) =>
     new TestCertificate(issuer.issue({ uris: [`spiffe://${domain}/phrases`] }), both);
-  it("ends the connections of its callers within 5 s, of those who wait too, and no other's", async () => {
+  it("ends its callers' connections within 5 s, also those with waiting calls, and no others", async () => {
     const server = phrasesOf(next);
     const served = await serveAll(server);
     const [revoked, kept] = [asGateway(authority), asGateway(next)];
@@ -234,7 +234,8 @@ describe.each([0, 1])("a new authority in place of the old one, under load, at d
     await pass();
     caller.replace(samePair(caller), next.pair.cert);
     await pass();
-    // A connection of the old authority ends at the moment at which these would.
+    // The server would end the connections of `running` and `long` together with this one, which
+    // has a certificate of the old authority.
     await revoked.ended;
     stop.abort();
     gate.resolve();

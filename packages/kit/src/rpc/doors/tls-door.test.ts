@@ -29,7 +29,7 @@ const secured: Door = {
   name: "teams",
   start: ({ routes, ...options }) => startTeamsServer({ ...options, routes: routes.map(toTeams), certificate, grants }),
 };
-/** The route with its methods opened to teams. */
+/** The route, with all its methods open to teams as reads. */
 const toTeams = (route: RpcRoute) =>
   teamsRoute(route, Object.fromEntries(route.methods.map((method) => [method, "read"])));
 const implementation: Phrases = {
@@ -62,7 +62,7 @@ describe("the teams door under TLS", () => {
         return opened(createOwnTransport({ target: `dns:///${new URL(baseUrl).host}`, credentials }));
       },
     ],
-  ])("answers %s, one message and streams", async (_name, transportTo) => {
+  ])("answers unary and streaming calls of %s", async (_name, transportTo) => {
     const { port } = await serveTls();
     const client = createClient(PhraseService, transportTo(`https://localhost:${port}`));
     expect(numberIn((await client.upsertPhrase({ tenantId: "demo" })).phraseJson)).toBe(1);

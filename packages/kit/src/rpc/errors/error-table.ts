@@ -21,7 +21,10 @@ const codes: Readonly<Record<ErrorKind, Code>> = {
   deadline_exceeded: Code.DeadlineExceeded,
 };
 
-/** Kinds for an `ErrorInfo` of a newer release with an unknown kind. Other codes mean bugs. */
+/**
+ * The general kind of each RPC code, for an `ErrorInfo` of a newer release whose kind is unknown
+ * here. Codes without a row mean bugs.
+ */
 const kindsOfCodes: ReadonlyMap<number, ErrorKind> = new Map([
   [Code.InvalidArgument, "invalid"],
   [Code.Unauthenticated, "unauthenticated"],
@@ -49,8 +52,8 @@ export function toErrorInfo(error: DomainError): {
 
 /**
  * Converts an `ErrorInfo` back to the error that it was made from. A kind of a newer release
- * becomes the general kind of its RPC code. An unknown code and `internal` mean a bug of the
- * sender, so the error is then no `DomainError`.
+ * becomes the general kind of its RPC code. A code without a row and the kind `internal` mean a bug
+ * of the sender, so the error is then no `DomainError`.
  */
 export function fromErrorInfo(info: ErrorInfo): Error {
   const kind = errorKinds.find((known) => known === info.kind) ?? kindsOfCodes.get(info.code);
@@ -91,8 +94,9 @@ export function asDomainError(error: unknown): DomainError | undefined {
 
 /**
  * Converts any failure to an RPC error. A `DomainError` keeps its message and gets an `ErrorInfo`
- * and the details of google.rpc that generic clients read. A `ConnectError` of this process (deadline, limits, unknown method) stays as it
- * is. Every other error becomes `internal error`.
+ * and the details of google.rpc that generic clients read. A `ConnectError` of this process
+ * (deadline, limits, unknown method) is returned unchanged. Every other error becomes `internal
+ * error`.
  */
 export function toConnectError(error: unknown): ConnectError {
   const domain = asDomainError(error);

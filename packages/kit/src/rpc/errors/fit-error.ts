@@ -16,7 +16,9 @@ interface FittedText {
 const messageBytesMax = 1_024;
 const partBytesMax = 512;
 const violationsBytesMax = 8_192;
-/** Limit of one value in bytes: 100 transitions of 32 characters, with their commas. */
+/**
+ * Limit of one value of metadata, in bytes: 100 transitions of 32 characters, with their commas.
+ */
 const metadataBytesMax = 4_096;
 
 /**

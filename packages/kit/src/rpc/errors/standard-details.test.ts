@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { DomainError } from "../../errors.ts";
 import { toConnectError } from "./error-table.ts";
 
-test("a refusal has its reason, its metadata and its places in google.rpc's types, beside ours", () => {
+test("an error carries its reason, metadata and violations as details of google.rpc", () => {
   const error = toConnectError(
     new DomainError("failed_precondition", "four eyes", {
       reason: "guard_failed",
@@ -20,7 +20,7 @@ test("a refusal has its reason, its metadata and its places in google.rpc's type
   expect(error.findDetails(RetryInfoSchema)).toEqual([]);
 });
 
-test.each(["unavailable", "exhausted"] as const)("%s says when to come back", (kind) => {
+test.each(["unavailable", "exhausted"] as const)("a failure `%s` carries a RetryInfo of 1 s", (kind) => {
   const error = toConnectError(new DomainError(kind, "later"));
   expect(error.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 1n, nanos: 0 } }]);
   expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ reason: kind.toUpperCase() }]);

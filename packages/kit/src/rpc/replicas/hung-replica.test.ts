@@ -9,7 +9,7 @@ import { createGrpcTransport } from "../client/grpc-transport.ts";
 import { partialRoute } from "../doors/shared/route.ts";
 import { failure, mesh, opened, phrase, serve } from "../testing/doors.ts";
 
-/** A server that answers with its name, or leaves its calls waiting until it goes on. */
+/** A server that answers with its name; after `hang` it leaves its calls waiting until `goOn`. */
 async function startServer(name: string) {
   let hung: PromiseWithResolvers<void> | undefined;
   let calls = 0;
@@ -57,7 +57,7 @@ async function startServers(...names: string[]) {
   return { servers, keys, phrases, documents: createClient(DocumentService, transport) };
 }
 
-/** The longest of many calls, made one after the other. */
+/** Makes calls one after the other. Returns the duration of the longest. */
 async function longestMs(count: number, call: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   for (let made = 0; made < count; made += 1) {
@@ -69,7 +69,7 @@ async function longestMs(count: number, call: () => Promise<unknown>): Promise<n
 }
 
 describe("a server that hangs", () => {
-  test("delays few calls by little, and gets calls again when it continues", async () => {
+  test("delays one call of 300 by less than a second, and gets calls again when it continues", async () => {
     const { servers, keys, phrases } = await startServers("a", "b", "c");
     const [first] = servers;
     const before = first!.calls();
@@ -86,7 +86,7 @@ describe("a server that hangs", () => {
     }, patient);
   });
 
-  test("fails its calls when there is no other", async () => {
+  test("lets its calls fail at their deadline when there is no other server", async () => {
     const { servers, keys } = await startServers("a");
     servers[0]!.hang();
     expect((await failure(keys.listKeys({}, { timeoutMs: 300 }))).code).toBe(Code.DeadlineExceeded);
@@ -94,7 +94,7 @@ describe("a server that hangs", () => {
     servers[0]!.goOn();
   });
 
-  test("and another one that hangs with it are given up for the third", async () => {
+  test("and a second one that hangs delay calls by less than a second while a third one answers", async () => {
     const { servers, keys } = await startServers("a", "b", "c");
     servers[0]!.hang();
     servers[1]!.hang();
@@ -117,7 +117,7 @@ describe("a call that may be made twice", () => {
     expect(total() - before).toBe(2);
   });
 
-  test("is made elsewhere when its connection is lost, and not when a server refuses it", async () => {
+  test("is made at another server when its connection is lost", async () => {
     const { servers, keys } = await startServers("a", "b");
     servers[0]!.hang();
     const calls = Promise.all([keys.listKeys({}), keys.listKeys({})]);
@@ -125,14 +125,17 @@ describe("a call that may be made twice", () => {
     expect((await calls).map(({ activeKeyId }) => activeKeyId)).toEqual(["b", "b"]);
   });
 
-  test("looks to a server like any other call", async () => {
+  test("reaches a server without the metadata that marks it for the balancer", async () => {
     const { servers } = await startServers("a", "b");
     for (const { tokens } of servers) expect(tokens).toEqual(new Set([null]));
   });
 });
 
 describe("a transition of a document, which would fail if it were made twice,", () => {
-  /** Sends one to each of two servers that hang. @returns the count of both, and what becomes of each */
+  /**
+   * Sends a transition to each of two servers that hang. `sent` counts the transitions of each
+   * server, `ends` tells how each of them ended.
+   */
   async function sendOneToEach() {
     const { servers, keys, documents } = await startServers("a", "b");
     for (const { hang } of servers) hang();
@@ -152,7 +155,8 @@ describe("a transition of a document, which would fail if it were made twice,", 
     const { first, second, keys, sent, ends } = await sendOneToEach();
     second.goOn();
     const before = first.calls();
-    // At least one of them is silent for a while, and is made again at the other server.
+    // At least one of these calls goes to the server that hangs, and is made again at the other
+    // one.
     await longestMs(20, () => keys.listKeys({}));
     expect(first.calls()).toBe(before + 1);
     expect(sent()).toEqual([1, 1]);
@@ -170,7 +174,7 @@ describe("a transition of a document, which would fail if it were made twice,", 
   });
 });
 
-test("a refusal by a server is the answer of a call that may be made twice", async () => {
+test("a call that may be made twice is not repeated when a server refuses it", async () => {
   let calls = 0;
   const listKeys = () => {
     calls += 1;

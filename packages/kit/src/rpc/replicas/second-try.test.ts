@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const lost = () => new ConnectError("connection lost", Code.Unavailable);
-/** Another server answers, whenever it is asked. */
+/** A server is silent while another one answers. */
 const detour = { hasDetour: () => true, isAny: true };
 const noDetour = { hasDetour: () => false, isAny: true };
 
@@ -22,7 +22,7 @@ function call(replicas: Parameters<typeof withSecondTry>[0], signal?: AbortSigna
   return { tries, outcome };
 }
 
-/** Longer than any try waits for the next one. */
+/** Waits for longer than the pause before a further try. */
 const wait = () => vi.advanceTimersByTimeAsync(10_000);
 
 describe("no further try is made", () => {
@@ -48,7 +48,7 @@ describe("no further try is made", () => {
     expect(tries).toHaveLength(2);
   });
 
-  test.each(["a lost try", "the time of the next try"])("after an abort, by %s", async (cause) => {
+  test.each(["a lost try", "the time of the next try"])("after an abort, at %s", async (cause) => {
     const caller = new AbortController();
     const { tries, outcome } = call(detour, caller.signal);
     caller.abort(new Error("gone"));
@@ -59,7 +59,7 @@ describe("no further try is made", () => {
     await outcome;
   });
 
-  test("after the third", async () => {
+  test("after the third one", async () => {
     const { tries, outcome } = call(detour);
     await wait();
     expect(tries).toHaveLength(3);
@@ -78,7 +78,7 @@ describe("no further try is made", () => {
   });
 });
 
-test("a try is made again at once when its connection is lost, and the call fails with the last one", async () => {
+test("a call is tried again at once when its connection is lost, and fails with its third try", async () => {
   const { tries, outcome } = call(noDetour);
   for (let made = 0; made < 3; made += 1) {
     expect(tries).toHaveLength(made + 1);

@@ -31,7 +31,7 @@ export function withSecondTry<T>(
       end();
     };
     // When this process was paused, all its timers are due before arrived answers are read.
-    // `setImmediate` looks after they are read.
+    // `setImmediate` calls `look` after they are read.
     const watch = () => (timer = setTimeout(() => setImmediate(look), silentMs));
     const look = () => {
       if (!mayTry()) return;
@@ -56,7 +56,10 @@ export function withSecondTry<T>(
   });
 }
 
-/** Whether no server has answered: answers of the platform's servers have an `ErrorInfo`. */
+/**
+ * Whether an error is no answer of a server: refusals by the platform's servers have an
+ * `ErrorInfo`.
+ */
 function isLost(error: unknown): boolean {
   return (
     error instanceof ConnectError && error.code === Code.Unavailable && error.findDetails(ErrorInfoSchema).length === 0

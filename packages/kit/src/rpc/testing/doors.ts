@@ -17,7 +17,9 @@ import { partialRoute } from "../doors/shared/route.ts";
 export const mib = 1024 * 1024;
 export const limit = 16 * mib;
 
-/** Runs after the test that calls it, also when that fails; the last one given runs first. */
+/**
+ * Runs `cleanup` after the current test, also when the test fails; the one given last runs first.
+ */
 export function cleanUp(cleanup: () => unknown): void {
   onTestFinished(async () => {
     await cleanup();

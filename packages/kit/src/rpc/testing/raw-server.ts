@@ -5,9 +5,10 @@ import { portOf } from "../../port.ts";
 import { cleanUp } from "./doors.ts";
 
 /**
- * Starts an HTTP/2 server with the given answers, for answers that no door gives. Returns its port.
+ * Starts an HTTP/2 server that answers by `answer`, for answers that no door gives. Returns its
+ * port.
  *
- * @param answer gets a function that resets all TCP connections
+ * @param answer called for each stream; `cut` resets all TCP connections of the server
  */
 export async function answerRaw(answer: (stream: ServerHttp2Stream, cut: () => void) => void): Promise<number> {
   const sessions = new Set<ServerHttp2Session>();

@@ -8,7 +8,7 @@ import { CountingProcessor } from "./counting-processor.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it("posts spans that end while a post is out, and those that end after it", async () => {
+it("spans that end during a post or after it are posted, too", async () => {
   const posts: number[] = [];
   let finish: (result: ExportResult) => void = () => {};
   const exporter = {
@@ -32,7 +32,7 @@ it("posts spans that end while a post is out, and those that end after it", asyn
   expect(posts).toEqual([1]);
   queue.onEnd(span);
   queue.onEnd(span);
-  // Their delay ends while the first post is still unanswered.
+  // The delay of these spans ends while the first post is still unanswered.
   await vi.advanceTimersByTimeAsync(200);
   expect(posts).toEqual([1]);
   await taken();

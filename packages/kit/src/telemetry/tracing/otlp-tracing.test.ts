@@ -100,7 +100,7 @@ describe("spans", () => {
     },
   );
 
-  it("are recorded by a share of the traces, which is the same in every service", () => {
+  it("are recorded for a share of the traces, and every service records the same traces", () => {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" });
     const edges = Array.from({ length: 2_000 }, () => tracing.start({ name: "w", kind: "server", parent: undefined }));
     const share = edges.filter(({ traceparent }) => isSampled(traceparent)).length / edges.length;
@@ -140,7 +140,7 @@ describe("a collector", () => {
     expect(lines).toEqual([expect.objectContaining({ level: "warn", msg: "spans were not taken by the collector" })]);
   });
 
-  it("gets what waits when the process stops", async () => {
+  it("gets the waiting spans when the process stops", async () => {
     const { tracing, spansBy } = start({ OTEL_BSP_SCHEDULE_DELAY: "60000" });
     emit(tracing, 5);
     await tracing[Symbol.asyncDispose]();

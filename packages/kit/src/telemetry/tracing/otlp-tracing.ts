@@ -44,7 +44,7 @@ const attributeCharactersMax = 256;
 export class OtlpTracing implements Tracing, AsyncDisposable {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
-  /** Samples traces for which no service of the platform has decided yet. */
+  /** Decides whether a trace is recorded when no service of the platform has decided that yet. */
   readonly #root: OtelSampler;
 
   constructor({ service, config, log, registry }: OtlpTracingOptions) {

@@ -29,7 +29,7 @@ export interface SpanQueueConfig {
   readonly spansMax: number;
   /** Most spans in a post. */
   readonly batchMax: number;
-  /** Longest time that a span waits for others to be posted with. */
+  /** Longest time that a span waits, so that it is posted together with others. */
   readonly delayMs: number;
 }
 
@@ -43,8 +43,8 @@ const samplers = [
 ] as const;
 
 /**
- * Reads OpenTelemetry's variables (docs/tracing.md). Undefined, which means that no traces are
- * recorded, without an endpoint or with `OTEL_SDK_DISABLED=true`.
+ * Reads OpenTelemetry's variables (docs/tracing.md). Returns undefined without an endpoint or with
+ * `OTEL_SDK_DISABLED=true`; no traces are recorded then.
  */
 export function readTracingConfig(env: EnvReader): TracingConfig | undefined {
   const isDisabled = env.oneOf("OTEL_SDK_DISABLED", ["true", "false"], "false") === "true";

@@ -27,12 +27,12 @@ export interface Span {
   /**
    * Ends the span; only the first call counts.
    *
-   * @param errorType class of the failure, for `error.type`; undefined when it succeeded
+   * @param errorType class of the failure, for `error.type`; undefined when the work succeeded
    */
   end(attributes?: SpanAttributes, errorType?: string): void;
 }
 
-/** Records spans. A service has it only while tracing is configured. */
+/** Records spans. A service has a `Tracing` only while tracing is configured. */
 export interface Tracing {
   /**
    * Starts a span. The sampler decides whether it is recorded, and the flag of its traceparent
@@ -46,7 +46,7 @@ export function isSampled(traceparent: string | undefined): traceparent is strin
   return traceparent !== undefined && (Number.parseInt(traceparent.charAt(54), 16) & 1) === 1;
 }
 
-/** The recorded traces among some, without duplicates. */
+/** Those of the given traceparents whose trace is recorded, without duplicates. */
 export function sampledOf(traceparents: Iterable<string | undefined>): string[] {
   return Array.from(new Set(traceparents)).filter(isSampled);
 }

@@ -40,7 +40,7 @@ export class TestCertificate implements CertificateSource {
   }
 }
 
-/** A valid certificate of a service, which believes the authority that issued it. */
+/** A valid certificate of a service. The service trusts the authority that issued it. */
 export function certificateOf(
   authority: CertificateAuthority,
   service: string,

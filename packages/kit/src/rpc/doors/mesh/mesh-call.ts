@@ -170,8 +170,8 @@ export class MeshCall implements HandlerContext, EndedCall {
 }
 
 /**
- * Calls without a traceparent are the services' own walks and polls, which belong to no trace and
- * must not begin one.
+ * Calls without a traceparent are made by the services on their own, for example polls. They belong
+ * to no trace and must not begin one.
  */
 function startSpan(tracing: Tracing, method: DescMethod, { metadata }: WireCall): Span | undefined {
   const parent = parseTraceparent(metadata.get("traceparent")[0]?.toString());

@@ -25,8 +25,8 @@ interface MeshGuardOptions {
 }
 
 /**
- * Makes the guard from the callers that the routes name. A method without a row is refused. Health
- * is open to every identity, because probes of meshes and `vidimus doctor` call it.
+ * Makes the guard from the callers that the routes name. A method that no route names is refused.
+ * Health is open to every identity, because probes of meshes and `vidimus doctor` call it.
  */
 export function meshGuard({ routes, peers, identityOfService, report }: MeshGuardOptions): MeshGuard {
   const allowed = new Map<DescMethod, ReadonlySet<string>>();

@@ -89,7 +89,8 @@ function createServer({ routes, readiness }: RpcServerOptions, door: MeshDoor): 
 }
 
 /**
- * Binds a new server at each attempt: after a failed bind a grpc-js server repeats that failure.
+ * Binds a server that no earlier attempt has used: after a failed bind a grpc-js server repeats
+ * that failure.
  */
 async function bound(
   server: Server,

@@ -106,8 +106,8 @@ const peerOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "r
 const refusalMs = 500;
 
 /**
- * Ends a stop. Running calls get `drainMs` to finish, then they are refused, then their connections
- * are destroyed.
+ * Closes the connections of a server that stops. Running calls get `drainMs` to finish, then they
+ * are refused, then their connections are destroyed.
  *
  * @param closed resolves when the server has closed
  * @param refuseRunning answers all running calls with UNAVAILABLE

@@ -5,16 +5,17 @@ import type { Metrics } from "../../../telemetry/metrics.ts";
  * Why a door refused:
  *
  * - `handshake`: TLS failed, for example without a certificate or with an expired one;
- * - `identity`: the certificate does not name exactly one identity, or has expired since;
+ * - `identity`: the certificate does not name exactly one identity, or has expired since the
+ *   handshake;
  * - `method`: the identity may not call the method (mesh door);
  * - `service`, `tenant`, `role`: the identity's grant does not include it (teams door);
- * - `actor`: it acts as a person, and its grant does not say that it may (teams door).
+ * - `actor`: the identity acts as a person, and its grant does not say that it may (teams door).
  */
 type RefusalReason = "handshake" | "identity" | "method" | "service" | "tenant" | "role" | "actor";
 
 export interface Refusal {
   readonly reason: RefusalReason;
-  /** The caller: its identity, or what its connection shows when it has none. */
+  /** The caller's identity; `nobody` when it has none. */
   readonly who: string;
   /** Address and port of the caller. */
   readonly peer: string;

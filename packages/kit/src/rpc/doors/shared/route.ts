@@ -28,7 +28,7 @@ export interface MeshRoute extends RpcRoute {
  * - `read`: it changes nothing of the tenant that its request names;
  * - `write`: it changes something, and is refused while the tenant is disabled;
  * - `platform`: it concerns all tenants, and needs a grant for all of them;
- * - `tenantless`: it concerns no tenant, so that any grant of it is enough.
+ * - `tenantless`: it concerns no tenant, so that any grant of the method is enough.
  */
 export type Effect = "read" | "write" | "platform" | "tenantless";
 
@@ -37,7 +37,7 @@ export interface TeamsRoute extends RpcRoute {
   readonly effects: ReadonlyMap<DescMethod, Effect>;
 }
 
-/** Binds an implementation to its service. */
+/** Binds an implementation of all methods to its service. */
 export function route<S extends DescService>(service: S, implementation: ServiceImpl<S>): RpcRoute<S, MethodNames<S>> {
   return bind<S, MethodNames<S>>(service, implementation);
 }

@@ -33,7 +33,6 @@ export interface RpcServerOptions {
   sessionAgeMs?: number;
 }
 
-/** Defaults of `RpcServerOptions`. */
 export const rpcServerDefaults = { defaultTimeoutMs: 15_000, drainMs: 10_000, sessionAgeMs: 300_000 } as const;
 
 /**

@@ -33,7 +33,10 @@ export function contextInterceptor(tracing: Tracing | undefined): Interceptor {
   };
 }
 
-/** Probes, and streams as long-lived as a process, get no span. */
+/**
+ * Calls of health and reflection get no span: they are probes, or streams that may last as long as
+ * the process.
+ */
 function startSpan(tracing: Tracing, method: DescMethod, header: Headers): Span | undefined {
   const { typeName } = method.parent;
   if (typeName === Health.typeName || typeName === ServerReflection.typeName) return undefined;

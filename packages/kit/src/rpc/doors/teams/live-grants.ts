@@ -15,7 +15,8 @@ interface LiveGrantsOptions {
 }
 
 /**
- * Opens the grants file and reads it again when it changes. A changed file with faults is ignored.
+ * Opens the grants file and reads it again when it changes. When a changed file has faults they are
+ * logged, and the last good grants stay.
  *
  * @throws ConfigError that lists every fault of the file
  */

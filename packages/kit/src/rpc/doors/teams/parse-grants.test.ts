@@ -28,7 +28,7 @@ function faultsOf(text: string): string[] {
   }
 }
 
-it("reads who may do what", () => {
+it("a grants file says which tenants, services and roles an identity has", () => {
   const grants = parse({ $schema: "grants.schema.json", ...fileOf(newsroom, operators) });
   const grant = grants.get(newsroom.identity)!;
   expect([...grant.services]).toEqual(newsroom.services);
@@ -43,7 +43,7 @@ it("reads who may do what", () => {
   expect(grants.get("spiffe://vidimus.example/other")).toBeUndefined();
 });
 
-it("reads methods and people, and takes neither for granted", () => {
+it("a grant may have `methods` and `people`, and may omit them", () => {
   const listMembers = "vidimus.access.v1.MemberService/ListMembers";
   const { services: _, ...byMethods } = { ...newsroom, methods: [listMembers], people: true };
   const grant = parse(fileOf(byMethods)).get(newsroom.identity)!;
@@ -58,7 +58,7 @@ it("reads methods and people, and takes neither for granted", () => {
   expect(faultsOf(JSON.stringify(fileOf(neither)))).toEqual(["/grants/0: must have services or methods"]);
 });
 
-it("names every fault of a file at once, each with its place", () => {
+it("all faults of a grants file are named at once, each with its place", () => {
   const file = {
     extra: 1,
     grants: [
@@ -82,7 +82,7 @@ it("names every fault of a file at once, each with its place", () => {
   ]);
 });
 
-it("refuses what is not JSON", () => {
+it("a grants file that is not JSON is refused", () => {
   expect(faultsOf("{")).toEqual([expect.stringContaining("is not JSON")]);
 });
 

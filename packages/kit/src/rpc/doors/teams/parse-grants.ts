@@ -10,7 +10,6 @@ const members = ["identity", "tenants", "services", "methods", "roles", "people"
 const servicePattern = /^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*\.[A-Z]\w*$/;
 const methodPattern = /^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*\.[A-Z]\w*\/[A-Z]\w*$/;
 
-/** Largest grants file, in bytes. */
 export const grantsBytesMax = 1_048_576;
 
 /**
@@ -81,7 +80,7 @@ function readGrant(entry: unknown, pointer: string, faults: string[]): Grant | u
 
 const nothing: Pick<Grant, "services" | "methods"> = { services: new Set(), methods: new Set() };
 
-/** One of the two lists may be absent, but not both. */
+/** `services` or `methods` may be absent, but not both. */
 function readCalled(
   entry: Json,
   read: (name: string, isValid: (item: string) => boolean, shape: string) => ReadonlySet<string>,

@@ -36,13 +36,13 @@ it("a grant of methods opens these, and no other of their service", () => {
   expect(refusals).toEqual([expect.objectContaining({ reason: "service", who: identity })]);
 });
 
-it("a grant of methods and services opens both", () => {
+it("a grant of a service opens all its methods, even beside a grant of single methods", () => {
   const { admit } = open({ services: [PhraseService.typeName], methods: ["vidimus.documents.v1.DocumentService/Get"] });
   for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method)).not.toThrow();
 });
 
 it.each([person, person.toUpperCase(), ` ${person}`, person.replace(":", "\uFF1A"), "person:ida"])(
-  "who acts as %j needs a grant that says so, for reads, too",
+  "a caller that acts as %j needs a grant with `people`, for reads, too",
   (actor) => {
     const { admit, refusals } = open({ services: [PhraseService.typeName] });
     for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method, actor)).toThrow("does not let it act");
@@ -53,7 +53,7 @@ it.each([person, person.toUpperCase(), ` ${person}`, person.replace(":", "\uFF1A
   },
 );
 
-it("what concerns no tenant needs a grant of the method, and of no tenant", () => {
+it("a method that concerns no tenant needs a grant of its service, and of no tenant", () => {
   const { admit } = open({ services: [PhraseService.typeName], tenants: [] });
   expect(() => admit(getPhrase)({ tenantId: "rival" })).not.toThrow();
   expect(() => admit(listPhrases)({ tenantId: "rival" })).toThrow('the tenant "rival"');

@@ -53,7 +53,10 @@ const pass = () => {};
 /** Requests name their tenants in fields called `tenant_id`. */
 const tenantReader = fieldReaders("tenantId");
 
-/** Makes the guard from the effects that the routes name. A method without a row is refused. */
+/**
+ * Makes the guard from the effects that the routes name. Where there are grants, a method that no
+ * route names is refused.
+ */
 export function teamsGuard({ routes, grants, tenants, report }: TeamsGuardOptions): TeamsGuard {
   const effects = new Map<DescMethod, Effect>();
   for (const route of routes) if ("effects" in route) for (const row of route.effects) effects.set(...row);
