@@ -1,11 +1,10 @@
 import { type FeedSnapshot, olderPendingMax, type Reference, snapshotKey } from "../domain/payload.ts";
 
-/** A pending snapshot and its handling. */
 type Pending<H> = readonly [snapshot: FeedSnapshot, handling: H];
 
 /** Pending snapshots, by whether they may be stored now. */
 interface OrderedSnapshots<H> {
-  /** Snapshots whose older pending snapshots are all stored or among them. */
+  /** Snapshots whose older pending snapshots are all stored, or are ready, too. */
   readonly ready: ReadonlyMap<FeedSnapshot, H>;
   /**
    * The other snapshots, as lists of consecutive ones of one document. A list waits until the older
