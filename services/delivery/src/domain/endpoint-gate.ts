@@ -7,7 +7,7 @@
 export interface GateLimits {
   /** Most attempts in flight. */
   readonly maxInFlight: number;
-  /** Most attempts a second, averaged over bursts of one second; absent for no limit. */
+  /** Most attempts a second on average, in bursts of at most one second's; absent for no limit. */
   readonly ratePerSecond?: number;
 }
 
@@ -103,7 +103,7 @@ const lanesToBlame = 3;
 const firstSpacingMs = 5_000;
 const earlySpacingMsMax = 60_000;
 const lateSpacingMsMax = 5 * 60_000;
-/** For this time an open breaker probes at least once a minute. */
+/** For this time after a breaker opened, its probes are at most a minute apart, before jitter. */
 const earlyMs = 15 * 60_000;
 const jitter = 0.2;
 const retryAfterMsMax = 24 * 60 * 60_000;

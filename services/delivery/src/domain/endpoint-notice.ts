@@ -7,7 +7,9 @@ import { disabledMsMax, type Endpoint, expiryNoticeMs, type ManagedEndpoint } fr
 import type { EndpointNotice, NoticeFacts } from "./notice.ts";
 import type { Postable } from "./payload.ts";
 
-/** The endpoint, disabled, with a notice of it; the same object if it was disabled already. */
+/**
+ * The endpoint, disabled, with a notice of the change; the same object if it was disabled already.
+ */
 export function disabledWithNotice(
   endpoint: ManagedEndpoint,
   reason: DisableReason,
@@ -20,7 +22,9 @@ export function disabledWithNotice(
   return withNotice(changed, { event: "endpoint.disabled", reason, at, since: at, ...actor });
 }
 
-/** The endpoint, enabled, with a notice of it; the same object if it was enabled already. */
+/**
+ * The endpoint, enabled, with a notice of the change; the same object if it was enabled already.
+ */
 export function enabledWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
   const changed = enabled(endpoint, now);
   const since = endpoint.disabled?.at;
@@ -64,15 +68,18 @@ function withNotice(endpoint: ManagedEndpoint, notice: EndpointNotice): ManagedE
   return { ...endpoint, notices: [...endpoint.notices, notice] };
 }
 
-/** Clocks of replicas differ, so the end of a trouble is set to at least its beginning. */
+/**
+ * Clocks of replicas differ, so the time of a later notice is set to at least 1 ms after the
+ * trouble began. That time orders the notices in their lane.
+ */
 function after(since: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), since.getTime() + 1));
 }
 
 /**
- * Whether an endpoint gets a notice: it is one of the tenant's and asks for the event. A disabled
- * endpoint gets nothing, so it is not told that it was disabled; the notice of its recovery says
- * since when it may have missed webhooks.
+ * Whether an endpoint gets a notice about an endpoint of the same tenant: it must ask for the
+ * event. A disabled endpoint gets nothing, so of the notices about itself it gets only that of its
+ * recovery, which says since when it may have missed webhooks.
  */
 export function isToldOf(
   endpoint: ManagedEndpoint,

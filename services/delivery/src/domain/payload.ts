@@ -90,7 +90,7 @@ export function webhookIdOf({ tenantId, documentId, sequence }: Reference, signi
 /** Upper bound of the bytes around the snapshot in a payload, including the signature. */
 const envelopeBytes = 1_024;
 
-/** Bytes of a snapshot's body, known before it is signed. */
+/** Upper bound of the bytes of a snapshot's body, known before the snapshot is signed. */
 export function bodyBytesOf({ bytes }: Pick<Snapshot, "bytes">): number {
   return bytes.byteLength + envelopeBytes;
 }

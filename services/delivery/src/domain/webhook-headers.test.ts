@@ -48,7 +48,7 @@ describe("the headers of an attempt", () => {
     expect(after).not.toHaveProperty("x-vidimus-signature-256-previous");
   });
 
-  it("hold the endpoint's own, which replace none of ours", () => {
+  it("include the endpoint's own headers, which replace none of the platform's", () => {
     const headers = { authorization: "Basic eA==", "webhook-id": "forged" };
     const sent = webhookHeaders({ ...attempt, endpoint: { ...endpoint, headers } });
     expect(sent).toEqual({ ...webhookHeaders(attempt), authorization: "Basic eA==" });
