@@ -52,7 +52,7 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     // When somebody else changes it meanwhile, the next check announces it.
     if (changed !== endpoint && (await endpoints.replace(changed))) announce(changed);
   };
-  /** Announces that the breaker of an endpoint, open since then, has closed. */
+  /** Announces that an endpoint's breaker, which opened at `since`, has closed. */
   const announceClosed = (endpoint: EndpointName, since: Date) =>
     repeated(endpoint.endpointId, () => announceRecovery(announcing, endpoint, since));
   return { announce, announceClosed, announceExpiry, disableGone };
