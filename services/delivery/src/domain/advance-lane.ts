@@ -31,8 +31,8 @@ export interface LaneState<Row extends LaneRow> {
   /** The row to which all older ones have yielded, until it is accepted, refused or given up. */
   readonly yieldedTo?: string;
   /**
-   * Whether the receiver may have a row to which older ones yielded: the lane was taken over, or
-   * the attempt failed. Older rows are then not sent again.
+   * Whether the receiver may have the row to which older ones yielded: the lane was taken over, or
+   * an attempt at that row failed. Older rows are then not sent again.
    */
   readonly isUncertain: boolean;
   /** When the lane's next attempt is due. */
@@ -251,8 +251,8 @@ function lastAttemptAt({ ageMsMax }: RetryPlan, row: LaneRow, attempt: LaneAttem
 }
 
 /**
- * When the age of a row begins: for deliveries that waited until their endpoint was enabled, at
- * that time.
+ * When the age of a row begins: at its creation, or when its endpoint was last enabled, whichever
+ * is later.
  */
 function agesFrom({ createdAt }: LaneRow, { enabledAt }: LaneAttempt): Date {
   return enabledAt && enabledAt > createdAt ? enabledAt : createdAt;

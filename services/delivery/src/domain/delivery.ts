@@ -46,7 +46,7 @@ export interface AttemptOutcome {
   retryAfterMs?: number;
 }
 
-/** Kinds of attempts without an answer. */
+/** Why an attempt got no answer. */
 export type AttemptFailure = "address_refused" | "dns" | "tls" | "timeout" | "connection";
 
 /**

@@ -7,7 +7,10 @@
 export interface GateLimits {
   /** Most attempts in flight. */
   readonly maxInFlight: number;
-  /** Most attempts a second on average, in bursts of at most one second's; absent for no limit. */
+  /**
+   * Most attempts a second on average; as many, at least one, may start at once after a rest.
+   * Absent for no limit.
+   */
   readonly ratePerSecond?: number;
 }
 
@@ -56,7 +59,7 @@ export type Admission =
   /** No attempt before `until`; when that is absent, not before an attempt in flight has ended. */
   | { readonly kind: "none"; readonly until?: number };
 
-/** The end of an attempt. */
+/** The end of an attempt, with or without an answer. */
 export interface GateAnswer {
   readonly lane: string;
   /**
@@ -85,7 +88,9 @@ export function isTrouble({ open, pausedUntil = 0, goneAt }: GateState, now: num
   return open !== undefined || pausedUntil > now || goneAt !== undefined;
 }
 
-/** Whether the part of a state that is stored for other replicas has changed. */
+/**
+ * Whether a state must be stored again for other replicas: its breaker, pause or first 410 changed.
+ */
 export function isNews(before: GateState, after: GateState): boolean {
   return before.open !== after.open || before.pausedUntil !== after.pausedUntil || before.goneAt !== after.goneAt;
 }

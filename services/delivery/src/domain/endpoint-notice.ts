@@ -138,7 +138,7 @@ const reasons: Readonly<Record<EndpointNotice["event"], readonly string[]>> = {
 
 const hostPattern = /^[\w.:[\]-]{1,300}$/;
 
-/** The row may not have been written by delivery, so its content is checked. */
+/** Something else than delivery may have written the row, so its content is checked. */
 function requireNotice(notice: NoticeFacts): void {
   const { event, reason, at, since, host } = notice;
   const isKnown = Object.hasOwn(reasons, event) && reasons[event].includes(reason);
@@ -152,8 +152,8 @@ function isTime(value: unknown): boolean {
 }
 
 /**
- * The webhook id of a notice: like that of a snapshot, with the beginning of the trouble in
- * milliseconds since 1970 as its number.
+ * The webhook id of a notice names the endpoint, the beginning of the trouble and the event, so the
+ * same trouble is announced once.
  */
 function webhookIdOfNotice({ tenantId, endpointId }: EndpointName, { event, since }: EndpointNotice): string {
   const name = createHash("sha256").update(`${tenantId}\n${endpointId}`).digest("hex").slice(0, 32);

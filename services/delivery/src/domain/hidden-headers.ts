@@ -3,7 +3,10 @@ import { isReservedHeader } from "./endpoint-settings.ts";
 /** Shown in place of a hidden value. */
 export const hiddenValue = "•••";
 
-/** HMACs of the body: with one of them anybody could post it, and the receiver would accept it. */
+/**
+ * HMACs of the body: with one of them anybody could post the body, and the receiver would accept
+ * it.
+ */
 const hmacHeaders: ReadonlySet<string> = new Set([
   "webhook-signature",
   "x-vidimus-signature-256",

@@ -22,7 +22,7 @@ export interface Snapshot extends Reference {
   sha256: Uint8Array;
 }
 
-/** Facts of a snapshot's webhook for the log, as `createPayload` writes them. */
+/** Facts of a snapshot for the log, with the values that its webhook has. */
 export interface SnapshotFacts {
   /** For example `snapshot.usable`. */
   readonly event: string;

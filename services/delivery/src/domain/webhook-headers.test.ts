@@ -33,7 +33,7 @@ describe("the headers of an attempt", () => {
     expect(changed.sort()).toEqual(["vidimus-attempt", "webhook-signature", "webhook-timestamp"]);
   });
 
-  it("have one signature of two parts, because some libraries fail on more", () => {
+  it("have one signature per secret, of two parts each, because some libraries fail on more", () => {
     expect(webhookHeaders(attempt)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
     expect(webhookHeaders(rotating)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
   });
