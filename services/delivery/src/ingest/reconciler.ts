@@ -32,8 +32,8 @@ const pagesAhead = 4;
 
 /**
  * Walks documents' pending snapshots and ingests those that no message announced, so that a lost
- * message or a dead process loses no snapshot. A walk starts at once at the start, and when the
- * broker disconnects or connects again. Snapshots in ingest are skipped.
+ * message or a dead process loses no snapshot. The first walk starts at once, and another one when
+ * the broker disconnects or connects again. Snapshots in ingest are skipped.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
   const stop = new AbortController();

@@ -47,12 +47,12 @@ function isNext(snapshot: FeedSnapshot, isDone: (reference: Reference) => boolea
   return !mayHaveMoreOlder(snapshot) && olderOf(snapshot).every(isDone);
 }
 
-/** The snapshot before it in its document; after a restore there may be none. */
+/** The snapshot before one in its document; after a restore there may be no such snapshot. */
 export function priorOf({ tenantId, documentId, sequence }: Reference): Reference {
   return { tenantId, documentId, sequence: sequence - 1 };
 }
 
-/** The older pending snapshots of its document that documents has listed. */
+/** The older pending snapshots that documents has listed with a snapshot. */
 export function olderOf({ tenantId, documentId, olderPending }: FeedSnapshot): Reference[] {
   return olderPending.map((sequence) => ({ tenantId, documentId, sequence }));
 }
