@@ -96,7 +96,7 @@ export class EndpointQueue {
     return this.#lanes.has(lane);
   }
 
-  /** Takes over a stored gate. */
+  /** Replaces the gate: by the stored one, or by a new one. */
   adopt(gate: GateState): void {
     this.#gate = gate;
   }
@@ -222,7 +222,7 @@ export class EndpointQueue {
     return admission.kind === "none" ? admission.until : undefined;
   }
 
-  /** How many lanes the gate admits now. */
+  /** How many of the waiting lanes the gate admits now. */
   startable(now: number): number {
     const admission = this.#admission(now);
     if (admission.kind === "none") return 0;

@@ -50,10 +50,7 @@ export class EndpointQueues {
     return queue;
   }
 
-  /**
-   * Drops a queue without lanes when nothing of its gate matters, or another replica keeps the
-   * gate.
-   */
+  /** Drops a queue without lanes when its gate is blank, or another replica keeps the gate. */
   forgetIdle(queue: EndpointQueue): void {
     const { tenantId } = queue;
     if (!this.#isAtRest(queue)) return;

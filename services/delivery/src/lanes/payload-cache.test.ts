@@ -115,7 +115,7 @@ it("keeps a payload until as many of its deliveries have ended as were stored", 
   expect(cache.meanBytes()).toBeGreaterThan(0);
 });
 
-it("keeps a payload that was made again after its delivery: other endpoints may ask for it", async () => {
+it("keeps a payload that was made again, even after a delivery: other endpoints may ask for it", async () => {
   const { cache, pulled } = open();
   await cache.get(referenceOf(1));
   cache.noteEnded(referenceOf(1));

@@ -149,7 +149,7 @@ it("sends a wanted probe at once, from a leased lane that waits beside a hanging
   await vi.waitFor(() => expect(queues.find("e0")!.probeAt()).toBeGreaterThan(Date.now()), patient);
   sender.take([laneOf(0, 6)], []);
   sender.wantProbe("e0");
-  // At once: a timer would start it after five seconds.
+  // The probe is in flight already: a timer would have started it after five seconds.
   expect(queues.find("e0")!.probeAt()).toBeUndefined();
   await vi.waitFor(() => expect(posted).toHaveLength(7), patient);
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });

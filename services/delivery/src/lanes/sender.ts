@@ -151,10 +151,7 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  /**
-   * Waits until the gate admits attempts. Ends the lanes' leases if it is shut and no attempt is in
-   * flight.
-   */
+  /** Waits for the gate. Ends the lanes' leases if the gate is shut and no attempt is in flight. */
   #wait(queue: EndpointQueue, now: number): void {
     const until = queue.opensAt(now);
     if (until === undefined) return;
