@@ -94,7 +94,8 @@ export function isFor(
 }
 
 /**
- * Longest delay between two attempts, or two turns of an outage, unless `Retry-After` is longer.
+ * Longest delay between two attempts, or between two turns while the receiver cannot be reached,
+ * unless `Retry-After` is longer.
  */
 const delayMsMax = 5 * 60_000;
 

@@ -121,7 +121,7 @@ async function replayPage(
 
 /**
  * Returns the `snapshotKey`s of the settled snapshots, of which documents has the signatures. Empty
- * when the replay sends no snapshots without a delivery, because nothing else depends on them.
+ * for a replay that leaves out snapshots without a delivery: only these must be settled.
  */
 async function settledOf(
   { audit }: Pick<ReplayTurnDeps, "audit">,
