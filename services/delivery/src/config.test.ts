@@ -18,7 +18,7 @@ describe("DELIVERY_DENY_CIDRS", () => {
     expect(denyCidrs).toEqual(["10.0.0.0/8", "2001:db8::/32"]);
   });
 
-  it.each(["10.0.0.0", "10.0.0.0/33", "10.0.0.0/8;10.1.0.0/16", "intranet"])("%j ends the start", (value) => {
+  it.each(["10.0.0.0", "10.0.0.0/33", "10.0.0.0/8;10.1.0.0/16", "intranet"])("%j is refused", (value) => {
     expect(() => readConfig({ ...required, DELIVERY_DENY_CIDRS: value })).toThrow(/DELIVERY_DENY_CIDRS must be a list/);
   });
 });
@@ -41,7 +41,7 @@ describe("WEBHOOK_PROXY", () => {
   });
 
   it.each(["proxy.internal:3128", "socks5://hooks:secret@proxy:1080", "http://hooks:secret@proxy/path", "http://%@x"])(
-    "%j ends the start with a fault that does not repeat it",
+    "%j is refused with a fault that does not quote it",
     (value) => {
       expect(() => proxyOf(value)).toThrow(/^WEBHOOK_PROXY must be http:\/\/host:port[^"]*$/);
       expect(() => proxyOf(value)).not.toThrow(/secret/);

@@ -18,11 +18,14 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
   /** `host:port` of signing's mesh door. */
   signingTarget: string;
   broker: BrokerSettings;
-  /** Encrypts the secrets of endpoints. A `KeyObject`, because printing it shows no bytes. */
+  /**
+   * Encrypts the secrets and headers of endpoints. A `KeyObject`, because printing it shows no
+   * bytes.
+   */
   kek: KeyObject;
   /**
-   * The KEK before `kek`, while `kek` is new. It opens what it has encrypted, and encrypts as long
-   * as a running process does not have `kek`.
+   * The KEK that `kek` replaces; present during the replacement. It decrypts what it has encrypted,
+   * and it encrypts until every running process has `kek`.
    */
   otherKek?: KeyObject;
   /** Whether webhooks may be posted over plain http. */
@@ -39,8 +42,8 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
 }
 
 /**
- * Deadlines and intervals. Those of attempts are promised to receivers (docs/verify-webhooks.md),
- * so none is read from the environment.
+ * Deadlines and intervals. None is read from the environment: those of attempts are promised to
+ * receivers (docs/verify-webhooks.md).
  */
 export interface DeliveryPace {
   /** Deadline for connecting, TLS included. */
@@ -52,9 +55,14 @@ export interface DeliveryPace {
    * lanes over when their leases end.
    */
   leaseMarginMs: number;
-  /** Longest sleep of the sender; after it, due deliveries of other processes are found. */
+  /**
+   * Longest pause between two searches of the database: for due lanes, for replays, for wanted
+   * probes, and for work after a revocation.
+   */
   pollMs: number;
-  /** A replica takes over deliveries of other replicas' tenants that are overdue by this. */
+  /**
+   * A replica takes over snapshots and lanes of other replicas' tenants once they are this overdue.
+   */
   overdueMs: number;
   /** Interval of the walks over documents' pending snapshots. */
   reconcileMs: number;
@@ -63,26 +71,29 @@ export interface DeliveryPace {
   /** Interval at which the trust list is read. */
   trustListMs: number;
   /**
-   * Time after a revocation in which signatures of the key may still reach documents: they are
-   * handed over by a call of at most 10 s, under a trust list that was read at most 15 s before.
+   * Time after a revocation in which signatures of the revoked key may still reach documents: the
+   * call that hands them over takes at most 10 s, and the trust list that allows it was read at
+   * most 15 s before.
    */
   resigningGraceMs: number;
   /** Interval of the search for deliveries whose time is over. */
   endOldMs: number;
-  /** Documents of a tenant that are sent again each second after a revocation, up to 256. */
+  /** Most documents of one tenant that are sent again each second after a revocation, up to 256. */
   resendsPerSecond: number;
-  /** Interval of the check whether every process has a new KEK, while there are two. */
+  /**
+   * Interval of the check whether every process has the new KEK, while this process has two KEKs.
+   */
   kekMs: number;
   /**
-   * A process that was not seen for this long is not waited for. It is far longer than for its
-   * lanes, because a process that was only stopped could not open what was sealed with the new KEK
-   * meanwhile.
+   * The new KEK encrypts without waiting for a process that was not seen for this long. That is far
+   * longer than the four seconds after which its tenants are taken over: a process that was only
+   * paused cannot decrypt what others have encrypted with the new KEK meanwhile.
    */
   kekGoneMs: number;
   retries: RetryPlan;
 }
 
-/** The deadlines and intervals that receivers are promised. */
+/** The pace in production. `attemptMs` and `retries` are promised to receivers. */
 export const promisedPace: DeliveryPace = {
   connectMs: 5_000,
   attemptMs: 15_000,
@@ -156,7 +167,6 @@ function readCidrs(env: EnvReader, name: string): readonly string[] {
   return list;
 }
 
-/** Time of a lease in milliseconds. */
 export function leaseMsOf({ attemptMs, leaseMarginMs }: Pick<DeliveryPace, "attemptMs" | "leaseMarginMs">): number {
   return attemptMs + leaseMarginMs;
 }

@@ -130,7 +130,6 @@ function openIntake(
   return bus;
 }
 
-/** Clients of the services that delivery calls. */
 function openClients(
   stack: AsyncDisposableStack,
   { documentsTarget, signingTarget }: DeliveryConfig,

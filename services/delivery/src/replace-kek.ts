@@ -14,10 +14,10 @@ interface ReplaceKekDeps {
 }
 
 /**
- * Opens every secret once, so that a wrong KEK ends the start. While there are two KEKs it checks
- * repeatedly whether every process has the new one. From then on secrets are sealed with the new
- * one, and all others are sealed again, including those that a process sealed with the old one
- * before its own check.
+ * Opens every secret once, so that the start fails when this process has the wrong KEK. While it
+ * has two KEKs it checks repeatedly whether every process has the new one. From then on it seals
+ * with the new KEK, and seals again what the old one has sealed, also what another process seals
+ * with the old one until its own check.
  */
 export async function replaceKek(deps: ReplaceKekDeps): Promise<AsyncDisposable> {
   await look(deps);

@@ -50,7 +50,11 @@ export async function announceRecovery(deps: AnnounceDeps, name: EndpointName, s
   if (noted) await announceNotices(deps, noted);
 }
 
-/** Changes only notices, so the time of the last change stays. */
+/**
+ * Stores a change of an endpoint's notices. `updatedAt` stays, because no setting changes.
+ *
+ * @returns undefined when the endpoint was deleted or cannot be opened
+ */
 async function changeQuietly(
   { endpoints }: Pick<AnnounceDeps, "endpoints">,
   { tenantId, endpointId }: EndpointName,

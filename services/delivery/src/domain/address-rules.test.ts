@@ -95,12 +95,12 @@ describe("with refused ranges", () => {
     "::ffff:1.1.1.1",
     "64:ff9b::808:808",
     "64:ff9b::a14:1e01",
-  ])("%s is refused, opened or not", (address) => {
+  ])("%s is refused, whether or not an opened range contains it", (address) => {
     expect(mayDial(address)).toBe(false);
   });
 
   it.each(["10.20.31.1", "9.9.9.9", "2606:4700::1111", "1.1.2.1", "64:ff9b::909:909"])(
-    "%s, outside of them, may be dialled",
+    "%s, outside of the refused ranges, may be dialled",
     (address) => {
       expect(mayDial(address)).toBe(true);
     },

@@ -63,8 +63,9 @@ function unmapped([address, bits]: Cidr): Cidr {
 
 /**
  * Makes the rule for addresses that may be dialled: public unicast ones and those in `allowCidrs`,
- * but none in `denyCidrs`. An IPv4 range also applies to its addresses behind NAT64 (64:ff9b::/96),
- * which are dialled only when `allowCidrs` contains them.
+ * but none in `denyCidrs`. An IPv4 range in `denyCidrs` also refuses its addresses behind NAT64
+ * (64:ff9b::/96). Other addresses there are dialled only when an IPv6 range in `allowCidrs`
+ * contains them.
  *
  * @returns a function that takes an IPv4 or IPv6 address without brackets or zone, and returns
  * false for anything else

@@ -5,9 +5,10 @@ import { type Fate, LaneModel, type Reaction } from "./lane-model.ts";
 const reaction = fc.constantFrom<Reaction>("accepted", "refused", "refused", "failed", "lostAnswer");
 
 /**
- * `arrive` while nothing is in flight. `walk`: a process claims the lane and attempts as long as it
- * may; each reaction comes with what happens before it is journaled: nothing, an arrival, the
- * process's death, or that another process takes the lane over and this one journals too late.
+ * `arrive`: a snapshot arrives while nothing is in flight. `walk`: a process claims the lane and
+ * makes attempts as long as it may. Each reaction of the receiver comes with what happens before
+ * the process journals it: nothing, an arrival, the process's death, or another process takes the
+ * lane over, so that this one journals too late.
  */
 const event = fc.oneof(
   fc.record({ kind: fc.constant("arrive" as const) }),
@@ -65,8 +66,8 @@ function drain(model: LaneModel): void {
   }
 }
 
-describe("a lane, whatever arrives, is answered, crashes and is taken over", () => {
-  it("sends nothing older after something newer was accepted or is uncertain", () => {
+describe("a lane, through random arrivals, answers, crashes and takeovers,", () => {
+  it("sends no older snapshot once the receiver has, or may have, a newer one", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60, size: "max" }), (events) => run(new LaneModel(), events)),
       { numRuns: 2_000 },

@@ -39,22 +39,22 @@ describe("a lane whose oldest row is", () => {
     expect(after(laneOf([row(1)]), "accepted")).toMatchObject({ ended: ["1 delivered"], next: "empty" });
   });
 
-  it("refused yields to the next that was never refused, and journals to which", () => {
+  it("refused yields to the next row that was never refused, and notes to which one", () => {
     const lane = laneOf([row(1), row(2, { isRefused: true }), row(3), row(4)]);
     expect(after(lane, "refused")).toMatchObject({ ended: [], subject: 3, next: "attempt", lane: { yieldedTo: "d3" } });
   });
 
-  it("refused yields to the newest when all were refused", () => {
+  it("refused yields to the newest row when all were refused", () => {
     const lane = laneOf([row(1), row(2, { isRefused: true }), row(3, { isRefused: true })]);
     expect(after(lane, "refused")).toMatchObject({ subject: 3, next: "attempt" });
   });
 
-  it("not answered for keeps the others behind it", () => {
+  it("attempted without an answer keeps the other rows waiting behind it", () => {
     const step = after(laneOf([row(1), row(2)]), "failed");
     expect(step).toMatchObject({ ended: [], subject: 1, next: "wait", lane: { dueAt: later(5_000) } });
   });
 
-  it("too old to be tried again is exhausted, and the next one is due", () => {
+  it("too old to be tried again gives that row up, and its next row is due", () => {
     const lane = laneOf([row(1, { createdAt: later(-3_600_000) }), row(2)]);
     expect(after(lane, "failed")).toMatchObject({
       ended: ["1 exhausted"],
@@ -92,7 +92,7 @@ describe("an arrival", () => {
     expect([failed.rows[0]?.retryCount, failed.dueAt]).toEqual([1, later(5_000)]);
   });
 
-  it("that is stored already changes nothing", () => {
+  it("that the lane has already changes nothing", () => {
     const lane = laneOf([row(1)]);
     expect(arrive(lane, [row(1)], now)).toBe(lane);
   });

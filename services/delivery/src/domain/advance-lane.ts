@@ -18,10 +18,11 @@ export interface LaneState<Row extends LaneRow> {
   /** Undelivered rows, oldest first. */
   readonly rows: readonly Row[];
   /**
-   * Number of first rows without a row missing between them. The other rows are the newest ones.
+   * Number of first rows without a row missing between them. Rows may be missing before and between
+   * the other rows, which are newer.
    */
   readonly contiguous: number;
-  /** Whether there are undelivered rows that are not in `rows`. */
+  /** Whether there may be undelivered rows that are not in `rows`. */
   readonly hasMore: boolean;
   /** Whether all rows between the contiguous ones and the others were refused. */
   readonly isTailNext: boolean;
@@ -30,8 +31,8 @@ export interface LaneState<Row extends LaneRow> {
   /** The row to which all older ones have yielded, until it is accepted, refused or given up. */
   readonly yieldedTo?: string;
   /**
-   * Whether the receiver may have a row to which older ones yielded: the lane was taken over, or
-   * the attempt failed. Older rows are then not sent again.
+   * Whether the receiver may have the row to which older ones yielded: the lane was taken over, or
+   * an attempt at that row failed. Older rows are then not sent again.
    */
   readonly isUncertain: boolean;
   /** When the lane's next attempt is due. */
@@ -54,7 +55,7 @@ export interface LaneAttempt {
   readonly enabledAt?: Date | undefined;
 }
 
-/** A lane after an attempt. It must be journaled before the next row is sent. */
+/** What an attempt changes in a lane. The step must be journaled before the next row is sent. */
 export interface LaneStep<Row extends LaneRow> {
   readonly lane: LaneState<Row>;
   /** The attempted row, as it was before. */
@@ -78,7 +79,7 @@ export interface LaneStep<Row extends LaneRow> {
  */
 export type FinalState = "delivered" | "superseded" | "exhausted";
 
-/** Orders the rows of a lane. */
+/** Orders the rows of a lane, oldest first. */
 export function compareRows(a: Pick<LaneRow, "sequence" | "signingNumber">, b: typeof a): number {
   return a.sequence - b.sequence || a.signingNumber - b.signingNumber;
 }
@@ -90,7 +91,8 @@ export function subjectOf<Row extends LaneRow>({ rows, yieldedTo }: LaneState<Ro
 }
 
 /**
- * Adds newer rows, which makes the lane due at once.
+ * Adds newer rows, which makes the lane due at once. Changes nothing when the lane's newest rows
+ * are not in memory, because the new rows come after those.
  *
  * @param rows newer than all rows of the lane
  */
@@ -115,11 +117,11 @@ export function arrive<Row extends LaneRow>(lane: LaneState<Row>, rows: readonly
  * - Accepted: all older rows are superseded. They were refused, and an older sequence is never sent
  *   after a newer one was accepted. The next row is sent.
  * - Refused: the lane yields to the next row that was never refused, else to the newest one. When
- *   there is none, the walk ends, and the oldest row waits for its backoff. When the receiver may
- *   have a newer one, the newest row waits instead.
- * - Failed: the walk ends and the same row waits for its backoff, because the receiver may have it.
- *   So a row to which older ones yielded remains the next one until it is known whether the
- *   receiver has it.
+ *   the refused row is itself the newest one, the oldest row waits for its backoff; but the refused
+ *   row waits if older rows have yielded to it and the receiver may have it from an earlier
+ *   attempt.
+ * - Failed: the same row waits for its backoff, because the receiver may have it. So a row to which
+ *   older ones yielded remains the next one until it is known whether the receiver has it.
  *
  * @param random from 0 to 1, for the jitter of the backoff
  */
@@ -169,7 +171,8 @@ function refuse<Row extends LaneRow>(
 }
 
 /**
- * The row to try next in this walk; null when there is none, undefined when it is not in memory.
+ * The row to which a refused one yields; null when there is none, undefined when it is not in
+ * memory.
  */
 function heirOf<Row extends LaneRow>(lane: LaneState<Row>, refused: Row): Row | null | undefined {
   const { rows, contiguous, hasMore, isTailNext, isTailEnd } = lane;
@@ -239,8 +242,8 @@ function backOff<Row extends LaneRow>(
 }
 
 /**
- * The end of a row's time, before which a failed probe does not give it up: probes are more
- * frequent than attempts. Undefined when its time is over.
+ * The end of a row's time; undefined when it has passed. A failed probe gives the row up only then,
+ * because probes are more frequent than attempts.
  */
 function lastAttemptAt({ ageMsMax }: RetryPlan, row: LaneRow, attempt: LaneAttempt): Date | undefined {
   const at = new Date(agesFrom(row, attempt).getTime() + ageMsMax);
@@ -248,8 +251,8 @@ function lastAttemptAt({ ageMsMax }: RetryPlan, row: LaneRow, attempt: LaneAttem
 }
 
 /**
- * When the age of a row begins: for deliveries that waited until their endpoint was enabled, at
- * that time.
+ * When the age of a row begins: at its creation, or when its endpoint was last enabled, whichever
+ * is later.
  */
 function agesFrom({ createdAt }: LaneRow, { enabledAt }: LaneAttempt): Date {
   return enabledAt && enabledAt > createdAt ? enabledAt : createdAt;

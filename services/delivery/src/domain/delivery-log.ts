@@ -12,11 +12,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** States of a delivery, as they are stored. */
 export type StoredState = Exclude<DeliveryState, "held">;
 
-/**
- * The shown state of a delivery.
- *
- * @param endpoint undefined when it was deleted
- */
+/** @param endpoint undefined when it was deleted */
 export function shownState(state: StoredState, endpoint: Pick<Endpoint, "enabled"> | undefined): DeliveryState {
   return state === "pending" && endpoint?.enabled === false ? "held" : state;
 }

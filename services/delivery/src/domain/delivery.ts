@@ -22,15 +22,17 @@ export interface Delivery extends Lane, Reference {
   readonly createdAt: Date;
   /** Length of its body, in bytes, at most a kilobyte too high. */
   readonly bodyBytes: number;
-  /** Of a snapshot; absent for a notice, and where only sending needs it. */
+  /**
+   * Facts of a snapshot for the log; absent for a notice, and in rows that were read for sending.
+   */
   readonly snapshot?: SnapshotFacts;
-  /** Of a notice; absent for a snapshot. */
+  /** Facts of a notice, from which its body is made; absent for a snapshot. */
   readonly notice?: NoticeFacts;
 }
 
 export interface AttemptOutcome {
   startedAt: Date;
-  /** Milliseconds until the answer was read or the attempt ended. */
+  /** Milliseconds until the answer was read or the attempt failed. */
   tookMs: number;
   /** HTTP status, when there was an answer. */
   status?: number;
@@ -44,7 +46,7 @@ export interface AttemptOutcome {
   retryAfterMs?: number;
 }
 
-/** Kinds of attempts without an answer. */
+/** Why an attempt got no answer. */
 export type AttemptFailure = "address_refused" | "dns" | "tls" | "timeout" | "connection";
 
 /**

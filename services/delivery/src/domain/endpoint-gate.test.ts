@@ -36,7 +36,7 @@ function repeated(answer: GateAnswer, times: number): GateAnswer[] {
 
 const opened = after(newGate, repeated(failed, 5));
 
-/** Lets the next probe fail; answers when it went out. */
+/** Lets the next probe fail. @returns the state after it, and when it started */
 function probeFails(state: GateState, now: number): { state: GateState; at: number } {
   const admission = admit(state, limits, flying(0), now);
   const at = admission.kind === "none" && admission.until !== undefined ? admission.until : now;
@@ -77,7 +77,7 @@ describe("the breaker", () => {
     expect(admit(state, limits, flying(0), 0).kind).toBe("attempts");
   });
 
-  it("is not opened by the refusals of one document or two, and by those of three", () => {
+  it("is opened by the refusals of three documents, but not by those of one or two", () => {
     const two = after(newGate, [...repeated(refused("a"), 50), ...repeated(refused("b"), 50)]);
     expect(admit(two, limits, flying(0), 0).kind).toBe("attempts");
     expect(settle(two, limits, refused("c"), 0, middle).event).toBe("opened");
@@ -105,7 +105,7 @@ describe("the breaker", () => {
     expect(admit(again, limits, flying(0), due + 10 * secondMs)).toEqual({ kind: "probe" });
   });
 
-  it("does not move its probes for attempts that were in flight when it opened", () => {
+  it("keeps the time of its next probe when attempts fail that were in flight as it opened", () => {
     expect(admit(after(opened, repeated(failed, 27), 2_000), limits, flying(0), 2_000)).toEqual({
       kind: "none",
       until: 5_000,
@@ -117,7 +117,7 @@ describe("the breaker", () => {
     expect(admit(state, limits, flying(0), 5_000)).toEqual({ kind: "none", until: 10_000 });
   });
 
-  it("gives a recovered endpoint one attempt, then two, four, eight, and then all", () => {
+  it("gives a recovered endpoint one attempt, then two, four, eight, and so on up to its limit", () => {
     const change = settle(start(opened, limits, 1, 5_000), limits, { ...accepted, probe: true }, 5_000, middle);
     expect(change.event).toBe("recovered");
     const rounds: number[] = [];
@@ -139,12 +139,12 @@ describe("the breaker", () => {
 });
 
 describe("an endpoint's limits", () => {
-  it("leave out what the attempts in flight take", () => {
+  it("count the attempts in flight", () => {
     expect(admit(newGate, limits, flying(30), 0)).toEqual({ kind: "attempts", count: 2 });
     expect(admit(newGate, limits, flying(32), 0)).toEqual({ kind: "none" });
   });
 
-  it("admits the rate, and a burst of one second", () => {
+  it("admit the rate, and a burst of one second", () => {
     const slow = { maxInFlight: 32, ratePerSecond: 4 };
     expect(admit(newGate, slow, flying(0), 0)).toEqual({ kind: "attempts", count: 4 });
     const drawn = start(newGate, slow, 4, 0);
@@ -153,12 +153,12 @@ describe("an endpoint's limits", () => {
     expect(admit(drawn, slow, flying(0), minuteMs)).toEqual({ kind: "attempts", count: 4 });
   });
 
-  it("admits one attempt in four seconds at a quarter a second", () => {
+  it("admit one attempt in four seconds at a rate of 0.25 a second", () => {
     const slow = { maxInFlight: 32, ratePerSecond: 0.25 };
     expect(admit(start(newGate, slow, 1, 0), slow, flying(0), 0)).toEqual({ kind: "none", until: 4 * secondMs });
   });
 
-  it("keeps a Retry-After in full, of at most a day, over accepted attempts and open breakers", () => {
+  it("keep to a Retry-After of up to a day, despite accepted attempts and an open breaker", () => {
     const asked = settle(newGate, limits, { ...failed, retryAfterMs: 3_600 * secondMs }, 0, middle).state;
     expect(admit(after(asked, [accepted]), limits, flying(0), 1)).toEqual({ kind: "none", until: 3_600 * secondMs });
     expect(admit(after(asked, repeated(failed, 5)), limits, flying(0), minuteMs)).toEqual({
@@ -174,14 +174,14 @@ describe("an endpoint's limits", () => {
 describe("410", () => {
   const gone: GateAnswer = { lane: "a", result: "gone", probe: false };
 
-  it("ends an endpoint when it comes again after a minute", () => {
+  it("has an endpoint disabled when it comes again after a minute", () => {
     const once = settle(newGate, limits, gone, 0, middle);
     expect(once.event).toBeUndefined();
     expect(settle(once.state, limits, gone, minuteMs - 1, middle).event).toBeUndefined();
     expect(settle(once.state, limits, gone, minuteMs, middle).event).toBe("gone");
   });
 
-  it("counts from the first one, and not across an accepted attempt", () => {
+  it("counts the minute from the first one, and anew after an accepted attempt", () => {
     const twice = after(after(newGate, [gone]), [gone], 30_000);
     expect(settle(twice, limits, gone, minuteMs, middle).event).toBe("gone");
     expect(settle(after(twice, [accepted], 40_000), limits, gone, minuteMs, middle).event).toBeUndefined();
@@ -195,7 +195,7 @@ describe("the gate, whatever happens", () => {
     afterMs: fc.integer({ min: 0, max: 400_000 }),
   });
 
-  it("never exceeds the limit, never has two probes out, and opens within six minutes", () => {
+  it("never exceeds the limit or has two probes out, and admits an attempt within six minutes", () => {
     fc.assert(
       fc.property(fc.array(answers, { maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (story, maxInFlight) => {
         const own = { maxInFlight };

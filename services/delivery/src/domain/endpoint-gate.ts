@@ -8,7 +8,10 @@ import { retryAfterMsMax } from "./retry-plan.ts";
 export interface GateLimits {
   /** Most attempts in flight. */
   readonly maxInFlight: number;
-  /** Most attempts a second, averaged over bursts of one second; absent for no limit. */
+  /**
+   * Most attempts a second on average; as many, at least one, may start at once after a rest.
+   * Absent for no limit.
+   */
   readonly ratePerSecond?: number;
 }
 
@@ -57,7 +60,7 @@ export type Admission =
   /** No attempt before `until`; when that is absent, not before an attempt in flight has ended. */
   | { readonly kind: "none"; readonly until?: number };
 
-/** The end of an attempt. */
+/** The end of an attempt, with or without an answer. */
 export interface GateAnswer {
   readonly lane: string;
   /**
@@ -86,7 +89,9 @@ export function isTrouble({ open, pausedUntil = 0, goneAt }: GateState, now: num
   return open !== undefined || pausedUntil > now || goneAt !== undefined;
 }
 
-/** Whether the part of a state that is stored for other replicas has changed. */
+/**
+ * Whether a state must be stored again for other replicas: its breaker, pause or first 410 changed.
+ */
 export function isNews(before: GateState, after: GateState): boolean {
   return before.open !== after.open || before.pausedUntil !== after.pausedUntil || before.goneAt !== after.goneAt;
 }
@@ -104,7 +109,7 @@ const lanesToBlame = 3;
 const firstSpacingMs = 5_000;
 const earlySpacingMsMax = 60_000;
 const lateSpacingMsMax = 5 * 60_000;
-/** For this time an open breaker probes at least once a minute. */
+/** For this time after a breaker opened, its probes are at most a minute apart, before jitter. */
 const earlyMs = 15 * 60_000;
 const jitter = 0.2;
 const goneAgainMs = 60_000;

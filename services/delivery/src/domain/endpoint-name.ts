@@ -1,4 +1,3 @@
-/** What identifies an endpoint. */
 export interface EndpointName {
   readonly tenantId: string;
   readonly endpointId: string;

@@ -7,7 +7,9 @@ import { disabledMsMax, type Endpoint, expiryNoticeMs, type ManagedEndpoint } fr
 import type { EndpointNotice, NoticeFacts } from "./notice.ts";
 import type { Postable } from "./payload.ts";
 
-/** The endpoint, disabled, with a notice of it; the same object if it was disabled already. */
+/**
+ * The endpoint, disabled, with a notice of the change; the same object if it was disabled already.
+ */
 export function disabledWithNotice(
   endpoint: ManagedEndpoint,
   reason: DisableReason,
@@ -20,7 +22,9 @@ export function disabledWithNotice(
   return withNotice(changed, { event: "endpoint.disabled", reason, at, since: at, ...actor });
 }
 
-/** The endpoint, enabled, with a notice of it; the same object if it was enabled already. */
+/**
+ * The endpoint, enabled, with a notice of the change; the same object if it was enabled already.
+ */
 export function enabledWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
   const changed = enabled(endpoint, now);
   const since = endpoint.disabled?.at;
@@ -64,15 +68,18 @@ function withNotice(endpoint: ManagedEndpoint, notice: EndpointNotice): ManagedE
   return { ...endpoint, notices: [...endpoint.notices, notice] };
 }
 
-/** Clocks of replicas differ, so the end of a trouble is set to at least its beginning. */
+/**
+ * Clocks of replicas differ, so the time of a later notice is set to at least 1 ms after the
+ * trouble began. That time orders the notices in their lane.
+ */
 function after(since: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), since.getTime() + 1));
 }
 
 /**
- * Whether an endpoint gets a notice: it is one of the tenant's and asks for the event. A disabled
- * endpoint gets nothing, so it is not told that it was disabled; the notice of its recovery says
- * since when it may have missed webhooks.
+ * Whether an endpoint gets a notice about an endpoint of the same tenant: it must ask for the
+ * event. A disabled endpoint gets nothing, so of the notices about itself it gets only that of its
+ * recovery, which says since when it may have missed webhooks.
  */
 export function isToldOf(
   endpoint: ManagedEndpoint,
@@ -131,7 +138,7 @@ const reasons: Readonly<Record<EndpointNotice["event"], readonly string[]>> = {
 
 const hostPattern = /^[\w.:[\]-]{1,300}$/;
 
-/** The row may not have been written by delivery, so its content is checked. */
+/** Something else than delivery may have written the row, so its content is checked. */
 function requireNotice(notice: NoticeFacts): void {
   const { event, reason, at, since, host } = notice;
   const isKnown = Object.hasOwn(reasons, event) && reasons[event].includes(reason);
@@ -145,8 +152,8 @@ function isTime(value: unknown): boolean {
 }
 
 /**
- * The webhook id of a notice: like that of a snapshot, with the beginning of the trouble in
- * milliseconds since 1970 as its number.
+ * The webhook id of a notice names the endpoint, the beginning of the trouble and the event, so the
+ * same trouble is announced once.
  */
 function webhookIdOfNotice({ tenantId, endpointId }: EndpointName, { event, since }: EndpointNotice): string {
   const name = createHash("sha256").update(`${tenantId}\n${endpointId}`).digest("hex").slice(0, 32);

@@ -41,7 +41,7 @@ test.each(["", " a", "a ", "a\r\nx-b: 1", "a\nb", "ä", "\u0000", "a".repeat(1_0
   },
 );
 
-test("headers are kept by their lowercase names", () => {
+test("headers are kept by their lowercase names, each once, at most 16", () => {
   expect(requireHeaders({ Authorization: "Basic eA==", "X-Team": "a b" })).toEqual({
     authorization: "Basic eA==",
     "x-team": "a b",
@@ -51,7 +51,7 @@ test("headers are kept by their lowercase names", () => {
   expect(() => requireHeaders(many)).toThrow("at most 16");
 });
 
-test("events are of the closed set, each once, at least one", () => {
+test("events must be known and at least one, and are kept once each", () => {
   expect(requireEvents(["endpoint.disabled", "snapshot.usable", "snapshot.usable"])).toEqual([
     "snapshot.usable",
     "endpoint.disabled",
@@ -60,13 +60,13 @@ test("events are of the closed set, each once, at least one", () => {
   expect(() => requireEvents([])).toThrow("at least one");
 });
 
-test("document types have the form of a type, and none of them means all", () => {
+test("document types must look like core/tag, and an empty list means all types", () => {
   expect(requireDocumentTypes([])).toBeUndefined();
   expect(requireDocumentTypes(["core/tag", "core/tag"])).toEqual(["core/tag"]);
   expect(() => requireDocumentTypes(["article"])).toThrow("documentTypes/0 must be a document type");
 });
 
-test("numbers are within their bounds", () => {
+test("maxInFlight must be from 1 to 128, and the rate from 0.1 to 1,000 or 0 for no limit", () => {
   expect([requireMaxInFlight(1), requireMaxInFlight(128), requireRate(0), requireRate(0.1)]).toEqual([
     1,
     128,

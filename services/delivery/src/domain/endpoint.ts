@@ -27,8 +27,8 @@ export interface Endpoint {
   /** Decoded; two while a secret rotates, newest first. */
   readonly secrets: readonly [Uint8Array, ...Uint8Array[]];
   /**
-   * While it is disabled, its deliveries wait. Only a ping and the repetition of a final delivery are
-   * sent.
+   * While it is disabled, its deliveries wait. Only a ping and the redelivery of a final delivery
+   * are sent.
    */
   readonly enabled: boolean;
   /**
@@ -54,7 +54,9 @@ export interface Endpoint {
 
 /** After this time disabled, an endpoint's deliveries are given up. */
 export const disabledMsMax = 30 * 24 * 60 * 60 * 1000;
-/** The notice of that is sent to the tenant's other endpoints this much earlier. */
+/**
+ * The tenant's other endpoints get a notice this long before an endpoint's deliveries are given up.
+ */
 export const expiryNoticeMs = 24 * 60 * 60 * 1000;
 
 /** An endpoint with what management needs. */

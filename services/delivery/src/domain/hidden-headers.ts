@@ -3,7 +3,10 @@ import { isReservedHeader } from "./endpoint-settings.ts";
 /** Shown in place of a hidden value. */
 export const hiddenValue = "•••";
 
-/** HMACs of the body: with one of them anybody could post it, and the receiver would accept it. */
+/**
+ * HMACs of the body: with one of them anybody could post the body, and the receiver would accept
+ * it.
+ */
 const hmacHeaders: ReadonlySet<string> = new Set([
   "webhook-signature",
   "x-vidimus-signature-256",
@@ -18,23 +21,23 @@ export function isHiddenHeader(name: string): boolean {
   return hmacHeaders.has(name) || !isReservedHeader(name);
 }
 
-/** Shorter texts are not credentials, and occur in ordinary words. */
+/** Shorter values are shown, because they are no credentials and occur in ordinary words. */
 const hiddenCharactersMin = 6;
 
 /**
- * The hidden values of a request, longest first: complete, without the scheme before a credential,
- * and as JSON writes them.
+ * The texts to hide in an answer, longest first: each hidden header's value as a whole, its parts
+ * between spaces and commas except schemes such as `Bearer`, and all of these as JSON writes them.
  */
 export function hiddenValuesOf(headers: Readonly<Record<string, string>>): string[] {
   const hidden = Object.entries(headers).flatMap(([name, value]) => (isHiddenHeader(name) ? value : []));
   const parts = [...hidden, ...hidden.flatMap((value) => value.split(/[ ,]+/).filter((part) => !isScheme(part)))];
   const written = parts.flatMap((part) => [part, JSON.stringify(part).slice(1, -1)]);
-  // A value that is a plain word is hidden, too, but only as a whole.
+  // A plain word is hidden only when it is the whole value; as a part it is taken for a scheme.
   const kept = new Set(written.filter(({ length }) => length >= hiddenCharactersMin));
   return [...kept].toSorted((a, b) => b.length - a.length);
 }
 
-/** Whether a text is a credential's scheme, such as `Bearer`, which many answers mention. */
+/** Whether a text may be a credential's scheme, such as `Bearer`, which many answers mention. */
 function isScheme(part: string): boolean {
   return /^[A-Za-z]{1,12}$/.test(part);
 }

@@ -32,11 +32,10 @@ interface InHand {
 }
 
 /**
- * Runs many histories of `advance-lane.ts` alone, in memory, with long lanes and rows that get too old. The
- * scripts on a real mongod (`test/support/model`) are slower, and include the stores.
- *
- * One lane: its journal, which survives everything, its receiver, and the processes that work on
- * it. It does to the journal what the stores do, and throws when the order is broken.
+ * A model of one lane, in memory: its journal, which survives everything, its receiver, and the
+ * processes that work on it. It does to the journal what the stores do, and throws when the order
+ * is broken. It runs many histories of `advance-lane.ts` alone, with long lanes and rows that get
+ * too old. The scripts on a real mongod (`test/support/model`) are slower, and include the stores.
  */
 export class LaneModel {
   readonly rows: JournalRow[] = [];

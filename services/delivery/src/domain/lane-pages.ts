@@ -13,18 +13,14 @@ export interface LanePages<Row extends LaneRow> {
 }
 
 /**
- * Whether the first row that was never refused lies between the pages. A lane refuses in order, so
- * rows that were never refused are its newest ones.
+ * Whether the first row that was never refused may lie between the pages. Rows are refused in
+ * order, so those that were never refused are the newest ones of the lane.
  */
 export function needsUntried({ oldest, newest }: Pick<LanePages<LaneRow>, "oldest" | "newest">): boolean {
   return (oldest.at(-1)?.isRefused ?? false) && newest[0]?.isRefused === false;
 }
 
-/**
- * Joins the pages of a lane.
- *
- * @param pageRows most rows of a page; a shorter page ends at the lane's newest row
- */
+/** @param pageRows most rows of a page; a shorter page ends at the lane's newest row */
 export function assembleLane<Row extends LaneRow>(
   { oldest, newest, untried, yieldedTo }: LanePages<Row>,
   pageRows: number,

@@ -27,14 +27,14 @@ describe("lanes leased ahead of an endpoint", () => {
     expect(isQuick({ ...places, answerMs: 200 }, 0)).toBe(false);
   });
 
-  it("are worth a wait before its first answer, and no longer once nothing answers", () => {
+  it("are worth a wait before its first answer, and no longer once it is silent for 200 ms", () => {
     expect(isQuick(places, 199)).toBe(true);
     expect(isQuick(places, 200)).toBe(false);
     expect(isQuick({ ...places, answerMs: 5 }, 200)).toBe(false);
   });
 });
 
-it("the mean follows a change within a few answers", () => {
+it("the mean answer time follows a change within 16 answers", () => {
   let mean = meanAnswerMs(undefined, 10);
   expect(mean).toBe(10);
   for (let n = 0; n < 16; n++) mean = meanAnswerMs(mean, 1_000);

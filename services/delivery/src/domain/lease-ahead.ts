@@ -17,8 +17,8 @@ export interface EndpointPace {
 }
 
 /**
- * Least lanes that are leased for each attempt in flight, however slow the endpoint is, so that the
- * next attempt can start at once.
+ * Fewest lanes that are leased for each attempt in flight, however slow the endpoint is, so that
+ * the next attempt can start at once.
  */
 const lanesPerPlace = 2;
 const lanesMax = 1_000;

@@ -47,7 +47,7 @@ describe("a webhook id", () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it("names a signing after a revocation", () => {
+  it("ends with _r2 for a snapshot that was signed again after a revocation", () => {
     expect(webhookIdOf(vector, 2)).toBe(`${webhookIdOf(vector)}_r2`);
     expect(createPayload(snapshot, { ...signature, signingNumber: 2 }).webhookId).toBe(webhookIdOf(vector, 2));
   });

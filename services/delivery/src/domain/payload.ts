@@ -22,7 +22,7 @@ export interface Snapshot extends Reference {
   sha256: Uint8Array;
 }
 
-/** Facts of a snapshot's webhook for the log, as `createPayload` writes them. */
+/** Facts of a snapshot for the log, with the values that its webhook has. */
 export interface SnapshotFacts {
   /** For example `snapshot.usable`. */
   readonly event: string;
@@ -90,7 +90,7 @@ export function webhookIdOf({ tenantId, documentId, sequence }: Reference, signi
 /** Upper bound of the bytes around the snapshot in a payload, including the signature. */
 const envelopeBytes = 1_024;
 
-/** Bytes of a snapshot's body, known before it is signed. */
+/** Upper bound of the bytes of a snapshot's body, known before the snapshot is signed. */
 export function bodyBytesOf({ bytes }: Pick<Snapshot, "bytes">): number {
   return bytes.byteLength + envelopeBytes;
 }

@@ -4,13 +4,13 @@ import { preferredReplica } from "./preferred-replica.ts";
 const partitions = Array.from({ length: 64 }, (_, partition) => partition);
 const preferred = (replicas: readonly string[]) => partitions.map((partition) => preferredReplica(partition, replicas));
 
-test("all replicas agree on one of them, in whatever order they know each other", () => {
+test("all replicas prefer the same one for a partition, in whatever order they know each other", () => {
   expect(preferred(["a", "b", "c"])).toEqual(preferred(["c", "a", "b"]));
   expect(new Set(preferred(["a", "b", "c"]))).toEqual(new Set(["a", "b", "c"]));
   expect(preferredReplica(0, [])).toBeUndefined();
 });
 
-test("only the partitions of a replica that goes change hands", () => {
+test("when a replica leaves, only its partitions get another one", () => {
   const before = preferred(["a", "b", "c"]);
   const after = preferred(["a", "b"]);
   for (const [partition, replica] of before.entries()) if (replica !== "c") expect(after[partition]).toBe(replica);

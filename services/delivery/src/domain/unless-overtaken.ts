@@ -1,15 +1,17 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** Result of an attempt when somebody else has changed the endpoint since it was read. */
+/**
+ * Result of a change that was not stored: somebody else has changed the endpoint since it was read.
+ */
 export const overtaken = Symbol("overtaken");
 
 const triesMax = 5;
 
 /**
- * Repeats a change of an endpoint while others change it in between.
+ * Repeats a change of an endpoint while others change the endpoint between its read and its write.
  *
  * @param change reads, changes and stores
- * @throws DomainError `conflict` after five attempts; errors of `change`
+ * @throws DomainError `conflict` when five tries were overtaken; errors of `change`
  */
 export async function unlessOvertaken<T>(change: () => Promise<T | typeof overtaken>): Promise<T> {
   for (let tries = 0; tries < triesMax; tries += 1) {

@@ -33,7 +33,7 @@ describe("the headers of an attempt", () => {
     expect(changed.sort()).toEqual(["vidimus-attempt", "webhook-signature", "webhook-timestamp"]);
   });
 
-  it("have one signature of two parts, because some libraries fail on more", () => {
+  it("have one signature per secret, of two parts each, because some libraries fail on more", () => {
     expect(webhookHeaders(attempt)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
     expect(webhookHeaders(rotating)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
   });
@@ -48,7 +48,7 @@ describe("the headers of an attempt", () => {
     expect(after).not.toHaveProperty("x-vidimus-signature-256-previous");
   });
 
-  it("hold the endpoint's own, which replace none of ours", () => {
+  it("include the endpoint's own headers, which replace none of the platform's", () => {
     const headers = { authorization: "Basic eA==", "webhook-id": "forged" };
     const sent = webhookHeaders({ ...attempt, endpoint: { ...endpoint, headers } });
     expect(sent).toEqual({ ...webhookHeaders(attempt), authorization: "Basic eA==" });

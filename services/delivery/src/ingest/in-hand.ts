@@ -21,7 +21,7 @@ export class Handling {
   #isStored = false;
   #end: { readonly error: unknown } | undefined;
 
-  /** @param onEnd called first at the end */
+  /** @param onEnd called at the end, before all other listeners */
   constructor(reference: Reference, tracing: Tracing | undefined, onEnd: (handling: Handling) => void) {
     this.reference = reference;
     this.key = snapshotKey(reference);
@@ -69,7 +69,7 @@ export class Handling {
    * call.
    */
   end(error?: unknown): void {
-    // After its end the snapshot may have another handling, which must not be ended.
+    // A second end would have `InHand` forget the handling that the snapshot may have got since.
     if (this.#end) return;
     this.#end = { error };
     this.#span?.end(error);

@@ -31,8 +31,9 @@ function referencesOf(tenantId: string, count: number) {
 }
 
 /**
- * An ingest; batches that wait for capacity at the endpoint of a full tenant get it when the test says so.
- * Its documents service lists as older what was asked for before and is not settled.
+ * An ingest. Batches that wait for capacity at the endpoint of a `full` tenant get it when the test
+ * calls `freeCapacity`. The documents service lists, as older pending snapshots of a document,
+ * those that were given to `commit` and are not settled.
  */
 function openIngest(full: ReadonlySet<string> = new Set()) {
   const capacity = Promise.withResolvers<void>();
@@ -132,7 +133,7 @@ it("reads the snapshots of one document twice at most, and stores them in order"
   expect(counts.read).toBeLessThanOrEqual(2 * references.length);
 });
 
-it("takes in what was announced late before what is newer, whatever was announced of it", async () => {
+it("stores a document's snapshots in order when newer ones are announced first, and some never", async () => {
   const { ingest, stored, commit } = openIngest();
   const references = [1, 2, 3, 4, 5].map((sequence) => ({ tenantId: "acme", documentId: "late", sequence }));
   for (const each of references) commit(each);

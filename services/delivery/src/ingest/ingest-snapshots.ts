@@ -28,11 +28,14 @@ export interface IngestDeps extends StoreDeliveriesDeps {
 
 /** Most batches at once: while one waits for signing, the next one is read. */
 const batchesMax = 3;
-/** A tenant with more snapshots in ingest gets batches of its own, which wait for capacity. */
+/**
+ * A tenant with more snapshots than this in ingest gets batches of its own, which wait for
+ * capacity.
+ */
 const burstMin = pullMax;
-/** Most batches at once of all tenants with a burst; they alternate. */
+/** Most batches at once of all tenants with a burst; these tenants take turns. */
 const burstBatchesMax = 6;
-/** Most snapshots of one group; a transaction of documents makes as many. */
+/** Most snapshots of one group: as many as one transaction of documents makes at most. */
 const groupMax = 64;
 
 /** Snapshots of one tenant that wait for a batch together. */
@@ -46,8 +49,8 @@ interface Group {
  * deliveries are stored, passes these to sending, and settles the snapshots. Every step may be
  * repeated, so a process may die between any two.
  *
- * A snapshot has one ingest at a time, which comes after those of all older pending snapshots of
- * its document.
+ * A snapshot has one ingest at a time. Its deliveries are stored after those of all older pending
+ * snapshots of its document.
  */
 export class Ingest {
   readonly #deps: IngestDeps;
@@ -111,7 +114,7 @@ export class Ingest {
     }
   }
 
-  /** Separate queues, so that a tenant's burst does not delay other tenants. */
+  /** Bursts have a queue of their own, so that a tenant's burst does not delay other tenants. */
   #enqueue(group: Group): Promise<void> {
     const isBurst = this.#inHand.countOf(group.tenantId) > burstMin;
     return isBurst ? this.#enqueueBurst(group) : this.#enqueueSingle(group);

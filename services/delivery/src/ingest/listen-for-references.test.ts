@@ -7,7 +7,10 @@ import { listenForReferences } from "./listen-for-references.ts";
 
 const documentId = "01890000-0000-7000-8000-00000000beef";
 
-/** A bus that knows who is subscribed to what, and a listener of which a test says what it prefers. */
+/**
+ * A bus that remembers its subscriptions, and a listener whose replica is preferred for these
+ * partitions.
+ */
 function open(preferred: Set<number>) {
   const handlers = new Map<string, (data: Uint8Array) => void>();
   const ingested: string[] = [];

@@ -35,7 +35,7 @@ describe("planned deliveries", () => {
     expect(plan([snapshot("acme", "a")], endpoints).deliveries).toEqual(["e1 a1 leased", "e2 a1 leased"]);
   });
 
-  it("follow older ones of their lane, of the same batch or of a lane in hand", () => {
+  it("are stored behind older ones of their lane, from the same batch or in hand", () => {
     const planned = plan(
       [snapshot("acme", "a"), snapshot("acme", "a", 2), snapshot("acme", "b")],
       [endpoint("acme", "e1")],
@@ -60,7 +60,7 @@ describe("planned deliveries", () => {
     expect([...counts].map(([{ endpointId }, count]) => [endpointId, count])).toEqual([["e1", 2]]);
   });
 
-  it("are not made for what a filter excludes, which ends what is older", () => {
+  it("leave out an endpoint whose filter excludes the snapshot, and report its lane as excluded", () => {
     const filtering = [
       endpoint("acme", "e1", { events: ["snapshot.withheld"] }),
       endpoint("acme", "e2", { documentTypes: ["core/image"] }),

@@ -23,7 +23,7 @@ export interface DeliveryPlan {
   readonly excluded: readonly (Lane & Pick<Delivery, "sequence">)[];
 }
 
-/** Number of snapshots for each enabled endpoint. */
+/** Number of snapshots that each enabled endpoint gets; leaves out endpoints that get none. */
 export function countWanted(
   snapshots: readonly Snapshot[],
   endpoints: readonly Endpoint[],

@@ -14,8 +14,8 @@ interface Walked {
 }
 
 /**
- * A reconciler that walks once an hour, and looks at its connection every 5 ms. Each document that is
- * pending has a page of its own.
+ * A reconciler that walks once an hour, and looks every 5 ms whether the broker is connected. Each
+ * pending document has a page of its own.
  */
 function open(
   bus: { number: number | undefined },
@@ -56,7 +56,7 @@ test("after the broker was down between two looks, the snapshots of lost message
   expect(walks).toEqual([true, true]);
 });
 
-test("without a broker it walks repeatedly, and once more when there is one", async () => {
+test("without a broker the reconciler walks repeatedly, and once more when there is one", async () => {
   const bus: { number: number | undefined } = { number: undefined };
   const { walks, reconciler } = open(bus);
   await vi.waitFor(() => expect(walks.length).toBeGreaterThan(2), patient);
@@ -67,7 +67,7 @@ test("without a broker it walks repeatedly, and once more when there is one", as
   expect(walks).not.toContain(false);
 });
 
-test("pages that cannot be taken in do not end the walk: all others are", async () => {
+test("pages whose ingest fails do not end the walk: all other pages are ingested", async () => {
   const pending = Array.from({ length: 12 }, (_, n) => `d${n}`);
   const broken = new Set(["d0", "d5", "d6"]);
   const taken: string[] = [];
@@ -82,7 +82,7 @@ test("pages that cannot be taken in do not end the walk: all others are", async 
   expect(walks).toEqual([true]);
 });
 
-test("a walk skips what is being ingested", async () => {
+test("a walk skips snapshots that are being ingested", async () => {
   const taken: string[] = [];
   const ingest = async (references: readonly Reference[]) =>
     void taken.push(...references.map(({ documentId }) => documentId));

@@ -20,7 +20,10 @@ interface ReconcilerDeps {
   readonly intervalMs: number;
   /** Interval while the broker is not connected. These walks ingest all pending snapshots. */
   readonly aloneMs: number;
-  /** Snapshots of other replicas' tenants are ingested when they are older than this. */
+  /**
+   * Snapshots of other replicas' tenants are ingested when they are older than this, and the oldest
+   * one of their tenant has been the same for as long.
+   */
   readonly overdueMs: number;
 }
 
@@ -29,8 +32,8 @@ const pagesAhead = 4;
 
 /**
  * Walks documents' pending snapshots and ingests those that no message announced, so that a lost
- * message or a dead process loses no snapshot. A walk starts at once at the start, and when the
- * broker disconnects or connects again. Snapshots in ingest are skipped.
+ * message or a dead process loses no snapshot. The first walk starts at once, and another one when
+ * the broker disconnects or connects again. Snapshots in ingest are skipped.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
   const stop = new AbortController();
@@ -44,7 +47,8 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
 }
 
 async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
-  // Messages may have been lost until a walk has succeeded over the current connection.
+  // The broker connection during the last walk without a fault. With another connection, messages
+  // may have been lost since, so the next walk includes all pending snapshots.
   let walkedOver: number | undefined;
   let tookOverAt = performance.now();
   let waitingFor = "";
@@ -73,7 +77,10 @@ function reasonOf(fault: unknown): string {
   return fault instanceof Error ? fault.message : String(fault);
 }
 
-/** Sleeps for the interval, or until the broker disconnects or connects again. */
+/**
+ * Sleeps for `intervalMs`, or until the broker disconnects or connects again; for `aloneMs` while
+ * it is not connected.
+ */
 async function untilNext(
   { bus, intervalMs, aloneMs }: ReconcilerDeps,
   connection: number | undefined,
@@ -94,7 +101,7 @@ interface WalkScope {
   readonly standstill: Standstill | undefined;
 }
 
-/** @returns the errors; a page that fails does not end the walk */
+/** @returns the errors; a page whose ingest fails does not end the walk */
 async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, signal: AbortSignal): Promise<unknown[]> {
   const faults: unknown[] = [];
   const note = (error: unknown) => void faults.push(error);

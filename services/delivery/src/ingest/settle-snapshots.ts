@@ -56,7 +56,6 @@ export function createSettle({ feed, log }: SettleDeps): Settle {
   };
 }
 
-/** The settlement of a snapshot as a message. */
 export function settlementToProto(result: Settleable) {
   const reference = referenceToProto(result.snapshot);
   if ("unsendable" in result) return { reference, outcome: { case: "unsendable" as const, value: result.unsendable } };

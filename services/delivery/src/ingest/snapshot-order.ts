@@ -1,11 +1,10 @@
 import { type FeedSnapshot, olderPendingMax, type Reference, snapshotKey } from "../domain/payload.ts";
 
-/** A pending snapshot and its handling. */
 type Pending<H> = readonly [snapshot: FeedSnapshot, handling: H];
 
 /** Pending snapshots, by whether they may be stored now. */
 interface OrderedSnapshots<H> {
-  /** Snapshots whose older pending snapshots are all stored or among them. */
+  /** Snapshots whose older pending snapshots are all stored, or are ready, too. */
   readonly ready: ReadonlyMap<FeedSnapshot, H>;
   /**
    * The other snapshots, as lists of consecutive ones of one document. A list waits until the older
@@ -48,12 +47,12 @@ function isNext(snapshot: FeedSnapshot, isDone: (reference: Reference) => boolea
   return !mayHaveMoreOlder(snapshot) && olderOf(snapshot).every(isDone);
 }
 
-/** The snapshot before it in its document; after a restore there may be none. */
+/** The snapshot before one in its document; after a restore there may be no such snapshot. */
 export function priorOf({ tenantId, documentId, sequence }: Reference): Reference {
   return { tenantId, documentId, sequence: sequence - 1 };
 }
 
-/** The older pending snapshots of its document that documents has listed. */
+/** The older pending snapshots that documents has listed with a snapshot. */
 export function olderOf({ tenantId, documentId, olderPending }: FeedSnapshot): Reference[] {
   return olderPending.map((sequence) => ({ tenantId, documentId, sequence }));
 }

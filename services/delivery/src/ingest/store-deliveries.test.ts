@@ -29,7 +29,10 @@ const snapshot: FeedSnapshot = {
   ...sealed,
 };
 
-/** Stores a snapshot, and is never told that it was signed. @returns what its lane was told of */
+/**
+ * Stores the snapshot's delivery, which the database places as `fate`, and returns before the
+ * snapshot is signed. @returns the arrivals of which the lane was told
+ */
 async function store(fate: "behind" | "known"): Promise<Arrival[]> {
   const told: Arrival[] = [];
   const nothing = async () => {};
@@ -60,7 +63,7 @@ test("a lane knows of a row behind its bearer before the document's next snapsho
   expect(await store("behind")).toMatchObject([{ tenantId, documentId, sequence }]);
 });
 
-test("only a row that was stored before keeps the backoff of a bearer attempted since the commit", async () => {
+test("a row stored earlier, unlike a new one, keeps the backoff of a bearer tried since the commit", async () => {
   expect((await store("behind"))[0]!.knownSince).toBeUndefined();
   expect(await store("known")).toEqual([{ tenantId, documentId, endpointId: "e1", knownSince: committedAt }]);
 });

@@ -39,14 +39,14 @@ interface StoredDeliveries {
 }
 
 /**
- * Delay until lanes are tried again whose snapshots could not be signed. The reconciler's walk
- * comes earlier.
+ * Delay after which lanes are due whose snapshots could not be signed. The reconciler mostly
+ * ingests these snapshots again earlier.
  */
 const unsignedMs = 5_000;
 
 /**
- * Stores the deliveries of snapshots while they are being signed. When signing fails, their leases
- * end.
+ * Stores the deliveries of snapshots while the snapshots are being signed. When signing fails, the
+ * leases of their lanes are released.
  */
 export async function storeDeliveries(
   deps: StoreDeliveriesDeps,
@@ -108,9 +108,9 @@ async function store(
   const lanes = leasedAtFirst.filter((lane) => !withOlder.includes(lane));
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
-  // Before the next snapshot of a document is ingested: in a lane whose bearer, the row with its lease
-  // and due time, has just ended, this makes the oldest row the bearer. Otherwise the next snapshot
-  // would become the bearer, and be sent before older ones.
+  // This must be done before the next snapshot of a document is ingested. In a lane whose bearer
+  // (the row with the lane's lease and due time) has just ended, `expedite` makes the oldest row
+  // the bearer. Otherwise the next snapshot would become the bearer, and be sent before older ones.
   const expedited = [...behind, ...asKnown(stored("known"), snapshots)];
   await deps.lanes.expedite(expedited, now);
   const disabled = new Set(endpoints.flatMap(({ enabled, endpointId }) => (enabled ? [] : endpointId)));
@@ -119,7 +119,6 @@ async function store(
   return { deliveries, lanes, disabled, isDue };
 }
 
-/** Passes signed deliveries to sending. */
 async function handOver(
   { deliveries, lanes, sender }: StoreDeliveriesDeps,
   stored: StoredLanes,
@@ -130,7 +129,9 @@ async function handOver(
   if (stored.isDue || sendable.length < stored.lanes.length) sender.wake();
 }
 
-/** The payloads for the following attempts. */
+/**
+ * The payloads that attempts will need, each with its number of deliveries to enabled endpoints.
+ */
 function payloadsOf({ deliveries, disabled }: StoredLanes, results: readonly SignResult[]): StoredPayload[] {
   const uses = new Map<string, number>();
   for (const each of deliveries) {

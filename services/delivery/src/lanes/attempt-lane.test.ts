@@ -14,7 +14,7 @@ const leaseMs = 20_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A lane of so many rows whose lease ends soon. */
+/** A lane of `count` rows whose lease ends in `leftMs`. */
 function laneOf(leftMs: number, count = 1) {
   const rows = Array.from({ length: count }, (_, n) => {
     const ids = {
@@ -31,7 +31,7 @@ function laneOf(leftMs: number, count = 1) {
   return toLeasedLane({ _id: "1", generation: 1 }, wholeLane(rows), times);
 }
 
-/** What an attempt needs, while MongoDB does not answer so many times, for eight seconds each. */
+/** What an attempt needs. The first `timeouts` records fail, each after eight seconds. */
 function openDeps(timeouts: number) {
   const endpoint: Endpoint = { ...names, ...settings, createdAt: new Date(), events: eventsByDefault, maxInFlight: 1 };
   const payload = { webhookId: "snp", signingNumber: 1, event: "snapshot.usable", keyId: "k" };
@@ -63,7 +63,9 @@ function openDeps(timeouts: number) {
   return { deps, records };
 }
 
-/** Makes an accepted attempt of a lane whose lease ends in a second, and journals it. */
+/**
+ * Journals an accepted attempt of a lane whose lease was to end in a second before it was renewed.
+ */
 async function journal(timeouts: number) {
   const { deps, records } = openDeps(timeouts);
   const prepared = await prepareAttempt(deps, laneOf(1_000));
@@ -73,7 +75,7 @@ async function journal(timeouts: number) {
   return { isLost, records: records.length };
 }
 
-it("journals an accepted webhook while the renewed lease lasts, not only the first lease", async () => {
+it("repeats the journaling of an accepted webhook until the renewed lease ends, not the first one", async () => {
   expect(await journal(2)).toEqual({ isLost: false, records: 1 });
 });
 
@@ -92,13 +94,16 @@ it("sends nothing to an endpoint that was disabled while the body was made", asy
   expect(await prepareAttempt({ ...deps, payloads, directory }, laneOf(1_000))).toEqual({ kind: "disabled" });
 });
 
-it("leaves a webhook to the next process that claims its lane once the lease has ended", async () => {
+it("gives a lane up as lost when its attempt is not journaled before the lease ends", async () => {
   expect(await journal(3)).toEqual({ isLost: true, records: 0 });
 });
 
 const hourMs = 3_600_000;
 
-/** A lane of a row that is nearly 72 hours old answers 503; meanwhile its endpoint becomes this. */
+/**
+ * Journals a 503 for a row that is nearly 72 hours old. During the attempt its endpoint gets the
+ * fields of `since`.
+ */
 async function journalOldRow(since: Partial<Endpoint>) {
   const { deps, records } = openDeps(0);
   const expedited: unknown[] = [];
@@ -133,11 +138,11 @@ it("keeps a row whose endpoint was disabled while it was in flight, and leaves i
   expect(await journalOldRow({ enabled: false })).toMatchObject({ ended: [], expedited: 0, isDue: false });
 });
 
-it("gives a row up at 72 hours after one look at its endpoint, when that was not changed", async () => {
+it("gives a row up at 72 hours after one look at its endpoint, when the endpoint is unchanged", async () => {
   expect(await journalOldRow({})).toMatchObject({ ended: ["exhausted"], expedited: 0, reads: 1 });
 });
 
-it("has the bodies made beside its own that come next, not those that have yielded to it", async () => {
+it("has the bodies of the next rows made with its own, not those of rows that yielded to it", async () => {
   const { deps } = openDeps(0);
   const next: number[][] = [];
   const get: AttemptDeps["payloads"]["get"] = (row, others = []) => {

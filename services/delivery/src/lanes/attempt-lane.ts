@@ -65,13 +65,13 @@ export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promi
   const next = firstBytes(rows.slice(rows.indexOf(row) + 1));
   const body = row.notice ? noticePayload(row, row.notice) : deps.payloads.get(row, next);
   const payload = await body;
-  // Looked up after the payload, which documents and signing may take seconds to make: meanwhile the
+  // The endpoint is read only now, because making the payload may take seconds, in which the
   // endpoint may be disabled.
   const endpoint = await deps.directory.find(row.endpointId);
   if (!endpoint) return { kind: "gone" };
   if (!endpoint.enabled) return { kind: "disabled" };
   if (!payload) return { kind: "unavailable" };
-  // Checked under the lease: rows that are stored later stay behind this one.
+  // This is checked under the lease, because rows that are stored from now on stay behind this one.
   const isAgain = row.signingNumber > 1;
   if (isAgain && (await deps.resentRows.endOutrun([row], new Date())).length > 0) return { kind: "outrun" };
   const renewed = await outlivingAttempt(deps, lane);
@@ -121,8 +121,8 @@ export interface JournaledAttempt {
 const recordRetryMs = 250;
 
 /**
- * Journals an attempt, with repetitions until its lease ends. If it fails until then, the attempt
- * is made again.
+ * Journals an attempt. Repeats a failed write until the lease ends; when none has succeeded by
+ * then, the process that claims the lane next makes the attempt again.
  *
  * @param mayGoOn whether the lane's next row may be sent at once
  */

@@ -12,7 +12,7 @@ it("gives a tenant at most half of the memory, and all tenants together at most 
   expect([taken("a"), taken("b"), taken("c")]).toEqual([5, 5, 0]);
 });
 
-it("counts a body that several endpoints get once, until the last of them has it", () => {
+it("counts the shared body of several endpoints once, until the last of them has released it", () => {
   const budget = new BodyBudget(20);
   const shared = bodyOf("a", "shared");
   expect([budget.take(shared), budget.take(shared), budget.take(bodyOf("a", "other"))]).toEqual([true, true, false]);
@@ -28,7 +28,7 @@ it("admits a single body that is larger than all of the memory", () => {
   expect(budget.take(bodyOf("b", "small"))).toBe(false);
 });
 
-it("releases what a claim has held, and says when a tenant has memory for another one", () => {
+it("releases what a claim has held, and says when a tenant has memory for another claim", () => {
   const budget = new BodyBudget(80);
   expect(budget.hasCapacity("a")).toBe(true);
   {

@@ -55,8 +55,8 @@ export async function claimLanes(
   let count: number | undefined;
   let isCut = false;
   try {
-    // Lanes whose bodies are missing are left out: a probe of one cannot be sent, and would keep
-    // other lanes from being probed.
+    // A probe leaves out lanes whose bodies are missing: it could not be sent, and would keep other
+    // lanes from being probed.
     const without = claimable.dueBy ? [] : deps.missingBodies.waitingOf(endpointId, now);
     const scope = { endpointId, without, ...claimable };
     const claimed = await deps.lanes.claim(scope, new Date(now + deps.leaseMs), (bearer) => {

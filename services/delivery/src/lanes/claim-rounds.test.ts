@@ -18,7 +18,7 @@ function openSince(ms: number, nextProbeInMs: number): GateState {
   return { ...newGate, failures: 5, open };
 }
 
-/** Claims for these endpoints until it is disposed. Claims of `failing` ones fail. */
+/** Claims for these endpoints until it is disposed. Claims for the endpoint `failing` fail. */
 function claiming(due: readonly EndpointDue[], { failing = "" } = {}) {
   const bodies = new BodyBudget(1e6);
   const shared = { aheadMs: 1_000, bodyBytes: () => 2_000, answerTimes: new AnswerTimes(), bodies };

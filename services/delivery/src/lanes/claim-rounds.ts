@@ -11,13 +11,13 @@ export interface ClaimRoundsDeps {
   readonly sender: Pick<Sender, "claim">;
   readonly alarm: Alarm;
   /**
-   * A replica claims lanes of the tenants that it is preferred for as soon as they are due, and those
-   * of other tenants once they are overdue.
+   * A replica claims lanes of the tenants that it is preferred for as soon as they are due, and
+   * lanes of other tenants once they are overdue.
    */
   readonly isPreferredFor: (tenantId: string) => boolean;
-  /** Longest sleep; after it, due lanes of other processes are found. */
+  /** Longest sleep; after it, lanes are found that other processes have made due. */
   readonly pollMs: number;
-  /** A replica takes over lanes of other replicas' tenants that are overdue by this. */
+  /** Lanes of other replicas' tenants are taken over once they are overdue by this. */
   readonly overdueMs: number;
   readonly log: Logger;
 }
@@ -73,7 +73,7 @@ interface ClaimPlan {
   readonly endpoint: EndpointDue;
   /** When the endpoint's lanes are claimed. */
   readonly at: number;
-  /** Whether another replica is preferred for it. */
+  /** Whether another replica is preferred for the endpoint's tenant. */
   readonly isForeign: boolean;
 }
 

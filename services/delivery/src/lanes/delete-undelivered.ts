@@ -10,7 +10,7 @@ interface DeleteUndeliveredDeps {
 
 /**
  * Deletes the undelivered rows of a deleted endpoint. Resolves when a first batch is deleted; the
- * others follow in the background. Resolves at once when that is already running.
+ * others follow in the background. Resolves at once while rows of the endpoint are being deleted.
  */
 export type DeleteUndelivered = (endpoint: EndpointName) => Promise<void>;
 

@@ -23,7 +23,9 @@ export interface DeliveryMetrics {
   ): void;
 }
 
-/** Registers the metrics of deliveries. They contain only endpoints with a backlog. */
+/**
+ * Registers the metrics of deliveries. They name only endpoints with a backlog or an open breaker.
+ */
 export function createDeliveryMetrics({ registry, lanes, endpoints, queues }: MetricsDeps): DeliveryMetrics {
   const registers = [registry];
   const latency = new Histogram({

@@ -11,9 +11,10 @@ interface EnabledMeanwhileDeps {
 }
 
 /**
- * When the age of an endpoint's rows begins, read now. With an older reading an attempt would give
- * up a row whose endpoint was enabled meanwhile. While the endpoint is disabled, the age of its
- * rows stands still, because it will begin at the next enabling.
+ * Reads the endpoint again, and returns when the age of its rows begins; undefined when it was
+ * never disabled. With the older reading an attempt would give up a row whose endpoint was enabled
+ * meanwhile. For a disabled endpoint the age begins now, because it will begin anew at the next
+ * enabling.
  */
 export async function enabledAtNow(
   { directory }: Pick<EnabledMeanwhileDeps, "directory">,
@@ -30,7 +31,7 @@ export async function enabledAtNow(
  * an enabling is then either seen here, or comes after the lease has ended and expedites the lane
  * itself.
  *
- * @returns whether the lane was expedited; when MongoDB is unavailable it waits
+ * @returns whether the lane was expedited; false also when MongoDB is unavailable
  */
 export async function expediteIfEnabled(
   { directory, lanes, log }: EnabledMeanwhileDeps,

@@ -73,7 +73,8 @@ async function exhaust(
   while (!signal.aborted) {
     const { ended, next } = await laneEndings.exhaust(endpoint, { storedBefore, from }, now);
     count += ended;
-    // The same position with nothing ended means that the rest is under leases.
+    // The same position with nothing ended means that the rest is under leases, or has yielded to
+    // younger rows.
     if (!next || (ended === 0 && next.getTime() === from?.getTime())) break;
     from = next;
   }

@@ -21,7 +21,9 @@ export interface EndpointDirectory {
   forget(endpointId: string): void;
 }
 
-/** A reading of an endpoint, or a change of it, which makes readings void that began before. */
+/**
+ * A reading of an endpoint. Without `endpoint`, a change: readings that began before it are void.
+ */
 interface Known {
   readonly endpoint?: Endpoint;
   readonly readAt: number;

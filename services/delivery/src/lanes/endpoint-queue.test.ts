@@ -37,7 +37,7 @@ function open(bytesMax = 64 * 1024 * 1024) {
   return queue;
 }
 
-/** One attempt, which took so long. */
+/** Makes one attempt, which takes `tookMs`. */
 function answer(queue: EndpointQueue, tookMs: number): void {
   queue.push(laneOf("answered"));
   const [lane] = queue.start(1, now).lanes;
@@ -75,7 +75,7 @@ it("a lane that is claimed again replaces itself in the queue, and is not queued
   expect(lanes.readyCount).toBe(2);
 });
 
-it("starts no lane and accepts none before the gate is known", () => {
+it("starts no lane and has no capacity before the gate is known", () => {
   const shared = {
     aheadMs: 1_000,
     bodyBytes: () => 2_000,
@@ -98,7 +98,7 @@ it("takes no lane whose body does not fit, and frees the memory with the lane", 
   expect(queue.push(c)).toBe(true);
 });
 
-it("probes an endpoint that was enabled after its breaker had opened", () => {
+it("probes an endpoint at once that was enabled after its breaker had opened", () => {
   const queue = open();
   const since = now - 60_000;
   queue.adopt({ ...newGate, failures: 5, open: { since, nextProbeAt: now + 240_000, spacingMs: 300_000 } });

@@ -96,12 +96,15 @@ export class EndpointQueue {
     return this.#lanes.has(lane);
   }
 
-  /** Takes over a stored gate. */
+  /** Replaces the gate: by the stored one, or by a new one. */
   adopt(gate: GateState): void {
     this.#gate = gate;
   }
 
-  /** Takes over the endpoint's settings. Probes it when it was enabled since: it may be repaired. */
+  /**
+   * Takes over the endpoint's settings. When the endpoint was enabled after its breaker opened, the
+   * next probe is due at once, because the receiver may be repaired.
+   */
   applySettings({ maxInFlight, ratePerSecond, enabledAt }: QueueSettings, now: number): void {
     this.#limits = ratePerSecond === undefined ? { maxInFlight } : { maxInFlight, ratePerSecond };
     if (enabledAt === undefined || enabledAt.getTime() === this.#enabledAt?.getTime()) return;
@@ -119,7 +122,10 @@ export class EndpointQueue {
     return probeAt(this.gate, this.#flight);
   }
 
-  /** Whether the endpoint gets only probes, or nothing until the end of its `Retry-After`. */
+  /**
+   * Whether the endpoint gets only probes, or nothing: until its `Retry-After` ends, or until its
+   * gate is known.
+   */
   isShut(now: number): boolean {
     const { open, pausedUntil = 0 } = this.gate;
     return !this.isGateKnown || open !== undefined || now < pausedUntil;
@@ -135,7 +141,9 @@ export class EndpointQueue {
     return Math.max(0, this.depth(now) - this.#lanes.readyCount - this.#inFlight - this.#reserved);
   }
 
-  /** Whether it will have capacity for more within a second. */
+  /**
+   * Whether ingest should wait for the endpoint, because it will soon have capacity for a batch.
+   */
   isQuick(now: number): boolean {
     return !this.isShut(now) && isQuick(this.#pace, this.#inFlight === 0 ? 0 : now - this.#movedAt);
   }
@@ -167,7 +175,7 @@ export class EndpointQueue {
   }
 
   /**
-   * Begins a claim of at most `most` lanes. A probe may take a lane that waits for its backoff. When
+   * Begins a claim of at most `most` lanes. A probe may take a lane that waits for its backoff. If
    * the probe fails, that lane waits longest, so the next probe takes another. Call `endClaim`
    * afterwards.
    *
@@ -185,7 +193,8 @@ export class EndpointQueue {
   #claimable(dueBy: Date, now: number, most: number): Claimable | undefined {
     const { kind } = this.#admission(now);
     if (kind === "probe") {
-      // A probe that has just become due is left to the preferred replica; a leased lane comes first.
+      // A probe that has just become due is left to the preferred replica. Nothing is claimed while
+      // a leased lane waits, which is probed instead.
       const isOurs = (this.probeAt() ?? 0) <= dueBy.getTime();
       return isOurs && this.#lanes.readyCount === 0 ? { limit: 1 } : undefined;
     }
@@ -207,13 +216,13 @@ export class EndpointQueue {
     return this.#lanes.push(lane);
   }
 
-  /** When something may start; undefined when something may now, or when that is unknown. */
+  /** When the gate next admits an attempt; undefined when it admits one now, or that is unknown. */
   opensAt(now: number): number | undefined {
     const admission = this.#admission(now);
     return admission.kind === "none" ? admission.until : undefined;
   }
 
-  /** How many lanes the gate admits now. */
+  /** How many of the waiting lanes the gate admits now. */
   startable(now: number): number {
     const admission = this.#admission(now);
     if (admission.kind === "none") return 0;

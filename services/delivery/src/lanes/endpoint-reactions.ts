@@ -19,7 +19,7 @@ export type EndpointReactions = ReturnType<typeof createReactions>;
 
 const announceRetryMs = 1_000;
 
-/** @param signal ends repetitions */
+/** @param signal ends the repetitions of failed announcements */
 export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
   const { deliveries, endpoints, lanes, directory, wake, log } = deps;
   const announcing = { endpoints, deliveries, lanes, wake };
@@ -38,7 +38,7 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
   const disableGone = async ({ tenantId, endpointId }: EndpointName) => {
     const found = await endpoints.find(tenantId, endpointId);
     const changed = found && disabledWithNotice(found, "gone", new Date());
-    // When somebody else changes it meanwhile, the next 410 disables it.
+    // When somebody else changes the endpoint meanwhile, the next 410 disables it.
     const isStored = changed !== undefined && changed !== found && (await endpoints.replace(changed));
     directory.forget(endpointId);
     if (isStored) announce(changed);
@@ -49,10 +49,10 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
    */
   const announceExpiry = async (endpoint: ManagedEndpoint, now: Date) => {
     const changed = expiringWithNotice(endpoint, now);
-    // When somebody else changes it meanwhile, the next check announces it.
+    // When somebody else changes the endpoint meanwhile, the next check announces the expiry.
     if (changed !== endpoint && (await endpoints.replace(changed))) announce(changed);
   };
-  /** Announces that the breaker of an endpoint, open since then, has closed. */
+  /** Announces that an endpoint's breaker, which opened at `since`, has closed. */
   const announceClosed = (endpoint: EndpointName, since: Date) =>
     repeated(endpoint.endpointId, () => announceRecovery(announcing, endpoint, since));
   return { announce, announceClosed, announceExpiry, disableGone };

@@ -13,7 +13,7 @@ const limits: Endpoint = { ...names, ...settings, createdAt: new Date(), events:
 
 const bodies = new BodyBudget(64 * 1024 * 1024);
 
-/** A queue of an endpoint whose last answer took so long. */
+/** A queue of an endpoint whose last answer took `answerMs`. */
 function queueOf(answerMs: number): EndpointQueue {
   const answerTimes = new AnswerTimes();
   answerTimes.note("e1", answerMs);
@@ -44,7 +44,7 @@ function laneOf(n: number) {
   return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), { leaseUntil, dueAt: new Date() });
 }
 
-it("grants the free capacity at once, and never twice", async () => {
+it("grants the free capacity at once, and frees a grant once, however often it is disposed", async () => {
   const reservations = new LaneReservations(bodies);
   const lanes = quickQueue(300);
   using first = await reservations.reserve([{ queue: lanes, count: 150 }], true);
@@ -54,7 +54,7 @@ it("grants the free capacity at once, and never twice", async () => {
   expect(lanes.capacity(Date.now())).toBe(200);
 });
 
-it("lets a batch wait for capacity at a quick endpoint, in turn", async () => {
+it("lets batches wait for capacity at a quick endpoint, first come, first served", async () => {
   const reservations = new LaneReservations(bodies);
   const lanes = quickQueue(500);
   const granted: string[] = [];
@@ -95,7 +95,7 @@ it("waits for no endpoint that is slow, or shut, and for none longer than half a
   vi.useRealTimers();
 });
 
-it("waits no longer for an endpoint that has begun to hang", async () => {
+it("stops waiting for an endpoint that has not answered for 200 ms", async () => {
   vi.useFakeTimers();
   const reservations = new LaneReservations(bodies);
   const hanging = quickQueue(480);

@@ -44,8 +44,8 @@ export class LaneReservations {
   }
 
   /**
-   * Reserves the free capacity. With `mayWait`, waits until each quick endpoint has capacity for
-   * all, at most half a second.
+   * Reserves the free capacity. With `mayWait`, waits at most half a second until each quick
+   * endpoint has capacity for all its wanted lanes.
    */
   async reserve(wanted: readonly WantedLanes[], mayWait: boolean): Promise<Reservation> {
     if (!mayWait || (this.#waiting.size === 0 && hasCapacity(wanted))) return this.#grant(wanted);
@@ -92,7 +92,9 @@ export class LaneReservations {
   }
 }
 
-/** Whether waiting would bring no more capacity. */
+/**
+ * Whether each quick endpoint has capacity for its wanted lanes, or all the capacity it can have.
+ */
 function hasCapacity(wanted: readonly WantedLanes[]): boolean {
   const now = Date.now();
   return wanted.every(

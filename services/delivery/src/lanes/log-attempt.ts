@@ -2,7 +2,7 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { AttemptOutcome } from "../domain/delivery.ts";
 import type { JournaledAttempt, Prepared } from "./attempt-lane.ts";
 
-/** Logs an attempt: its delivery and endpoint, its answer or failure, and the delivery's state after it. */
+/** The logged state is `lost` when this process could not journal the attempt under its lease. */
 export function logAttempt(
   log: Pick<Logger, "info">,
   { row, payload }: Extract<Prepared, { kind: "ready" }>,

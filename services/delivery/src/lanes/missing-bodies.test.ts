@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { MissingBodies } from "./missing-bodies.ts";
 
-it("a lane without a body is tried after five seconds, then ever later, every five minutes at least", () => {
+it("a lane without a body is tried after 5 s, then after twice the delay, up to five minutes", () => {
   const missing = new MissingBodies();
   const delays = Array.from({ length: 8 }, () => missing.note("e1", "d1", 1_000) - 1_000);
   expect(delays).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
 });
 
-it("a lane waits at its own endpoint only, and until its time", () => {
+it("a lane without a body waits at its own endpoint only, and only until it is tried again", () => {
   const missing = new MissingBodies();
   missing.note("e1", "d1", 0);
   expect([missing.waitingOf("e1", 4_999), missing.waitingOf("e1", 5_000), missing.waitingOf("e2", 0)]).toEqual([

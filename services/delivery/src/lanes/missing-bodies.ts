@@ -26,7 +26,7 @@ export class MissingBodies {
     return now + delayMs;
   }
 
-  /** Bearers of an endpoint's lanes that must wait. */
+  /** Delivery ids of the bearers of an endpoint's lanes that must wait. */
   waitingOf(endpointId: string, now: number): string[] {
     const waiting = [...this.#missing.entries()].filter(
       ([, each]) => each.endpointId === endpointId && each.until > now,

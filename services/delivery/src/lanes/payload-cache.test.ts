@@ -46,7 +46,7 @@ function open() {
   return { cache, pulled, signed };
 }
 
-/** The payloads that a tenant with a backlog asks for at once. */
+/** The snapshots whose payloads a tenant with a backlog asks for at once. */
 const backlogOf = (tenantId: string) =>
   Array.from({ length: 40 }, (_, at): Reference => ({ tenantId, documentId: "owed", sequence: at + 1 }));
 
@@ -75,7 +75,7 @@ describe("a payload that is not in memory", () => {
   });
 });
 
-it("a backlog is made in small batches while another tenant has just published", async () => {
+it("a backlog's payloads are made 8 at a time while another tenant has just published", async () => {
   const { cache, pulled } = open();
   cache.put({ reference: referenceOf(1), payload: payloadOf(10), uses: 1 });
   await Promise.all(backlogOf("owed").map((each) => cache.get(each)));
@@ -89,7 +89,7 @@ it("a backlog does not give way to what its own tenant publishes", async () => {
   expect(pulled.map(({ length }) => length)).toEqual([40]);
 });
 
-it("what came first is dropped first, though it was used since: what waits to be sent came later", async () => {
+it("drops the payload that came first, though it was used since: later ones wait to be sent", async () => {
   const { cache, pulled } = open();
   for (let sequence = 1; sequence <= 39; sequence++) {
     cache.put({ reference: referenceOf(sequence), payload: payloadOf(mebibyte), uses: 1 });
@@ -103,7 +103,7 @@ it("what came first is dropped first, though it was used since: what waits to be
   expect(Math.round(cache.meanBytes() / mebibyte)).toBe(1);
 });
 
-it("is kept until as many deliveries have ended as were stored, and then dropped", async () => {
+it("keeps a payload until as many of its deliveries have ended as were stored", async () => {
   const { cache, pulled } = open();
   cache.put({ reference: referenceOf(1), payload: payloadOf(10), uses: 2 });
   cache.noteEnded(referenceOf(1));
@@ -115,7 +115,7 @@ it("is kept until as many deliveries have ended as were stored, and then dropped
   expect(cache.meanBytes()).toBeGreaterThan(0);
 });
 
-it("is kept when it was made again: other endpoints may ask for it", async () => {
+it("keeps a payload that was made again, even after a delivery: other endpoints may ask for it", async () => {
   const { cache, pulled } = open();
   await cache.get(referenceOf(1));
   cache.noteEnded(referenceOf(1));

@@ -35,7 +35,8 @@ interface PayloadCacheDeps extends PayloadMakerDeps {
 
 const cacheBytesMax = 40 * 1024 * 1024;
 /**
- * While signing cannot be asked for the trust list, cached payloads are used no longer than this.
+ * A cached payload is used no longer than this, because its key may have been revoked while signing
+ * could not be asked for the trust list.
  */
 const cacheMs = 60_000;
 /** Most payloads that are made together with the requested one. */
@@ -57,8 +58,8 @@ interface Kept {
 export function createPayloadCache(deps: PayloadCacheDeps, fresh: FreshTenants, signal: AbortSignal): PayloadCache {
   const cache = new LRUCache<string, Kept>({ maxSize: cacheBytesMax, sizeCalculation: sizeOf, ttl: cacheMs });
   const make = createPayloadMaker(deps, fresh, signal);
-  // `peek` keeps the order of insertion, so that payloads that were sent are dropped before those
-  // that still wait.
+  // `peek` keeps the order of insertion, so that the payloads that came first are dropped first:
+  // those that still wait to be sent came later.
   const known = (reference: Reference) => {
     const payload = cache.peek(snapshotKey(reference))?.payload;
     return payload && deps.isListed(payload.keyId) ? payload : undefined;

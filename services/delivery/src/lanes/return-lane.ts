@@ -13,9 +13,9 @@ interface ReturnLaneDeps {
 }
 
 /**
- * Releases a lane whose next attempt cannot be made, and all waiting lanes with the same reason.
- * The rows of a disabled endpoint stay undelivered: only leases end, so each lane is due at once when
- * the endpoint is enabled.
+ * Ends this process's work on a lane whose next attempt cannot be made. When its endpoint is
+ * deleted or disabled, all waiting lanes leave the queue, too. The rows of a disabled endpoint stay
+ * undelivered: only leases end, so each lane is due at once when the endpoint is enabled.
  */
 export async function returnLane(
   { deleteUndelivered, lanes, missingBodies }: ReturnLaneDeps,

@@ -98,7 +98,7 @@ async function openSender(body: () => Promise<void> = async () => {}) {
   return { sender, posted, ended, queues };
 }
 
-it("gives a tenant's attempts to its endpoints in turn once it has as many as it may", async () => {
+it("lets a tenant's endpoints take turns once the tenant has 512 attempts in flight", async () => {
   const { sender, posted } = await openSender();
   for (let endpoint = 0; endpoint < 17; endpoint++) {
     const lanes = Array.from({ length: 32 }, (_, n) => laneOf(endpoint, n));
@@ -128,7 +128,7 @@ it("goes on at the pace that an endpoint had before it was idle", async () => {
   expect(known.of("e0")).toBe(256);
 });
 
-it("leases ahead of a quick endpoint only as far as there is memory for its bodies", async () => {
+it("leases fewer lanes ahead when bodies take long to be made, however quick the endpoint is", async () => {
   const { sender, posted, queues } = await openSender(() => new Promise((end) => setTimeout(end, 300)));
   sender.take([laneOf(0, 0)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
@@ -149,7 +149,7 @@ it("sends a wanted probe at once, from a leased lane that waits beside a hanging
   await vi.waitFor(() => expect(queues.find("e0")!.probeAt()).toBeGreaterThan(Date.now()), patient);
   sender.take([laneOf(0, 6)], []);
   sender.wantProbe("e0");
-  // At once: a timer would start it after five seconds.
+  // The probe is in flight already: a timer would have started it after five seconds.
   expect(queues.find("e0")!.probeAt()).toBeUndefined();
   await vi.waitFor(() => expect(posted).toHaveLength(7), patient);
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });

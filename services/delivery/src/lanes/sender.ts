@@ -127,7 +127,7 @@ export class Sender implements AsyncDisposable {
     if (this.#isStopping) return;
     const isCut = await claimLanes(this.#deps, queue, dueBy, (lanes) => this.take(lanes, []));
     if (isCut) this.#waitForCapacity(queue);
-    // A waiting lane is probed before another one is claimed.
+    // When a probe is due and a leased lane waits, nothing was claimed: the waiting lane is probed.
     this.#pump(queue);
     this.#deps.queues.forgetIdle(queue);
   }
@@ -151,7 +151,7 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  /** Waits until the gate admits attempts; ends the lanes' leases when it is shut and nothing is in flight. */
+  /** Waits for the gate. Ends the lanes' leases if the gate is shut and no attempt is in flight. */
   #wait(queue: EndpointQueue, now: number): void {
     const until = queue.opensAt(now);
     if (until === undefined) return;
@@ -254,7 +254,7 @@ export class Sender implements AsyncDisposable {
 
   #drop(queue: EndpointQueue, lane: LeasedLane): void {
     queue.release(lane);
-    // The queue that has waited longest and whose tenant has free memory.
+    // Only one queue claims: the one that has waited longest of those whose tenant has free memory.
     for (const waiting of this.#withoutCapacity) {
       if (!this.#deps.bodies.hasCapacity(waiting.tenantId)) continue;
       this.#withoutCapacity.delete(waiting);

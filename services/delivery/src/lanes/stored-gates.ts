@@ -7,7 +7,7 @@ import type { EndpointName } from "../domain/endpoint-name.ts";
 
 export interface StoredGatesDeps {
   readonly states: Pick<EndpointStateStore, "findMany" | "put" | "delete">;
-  /** Announces that the breaker of an endpoint, open since then, has closed. */
+  /** Announces that an endpoint's breaker, which opened at `since`, has closed. */
   readonly announceClosed: (endpoint: EndpointName, since: Date) => Promise<void>;
   readonly log: Logger;
 }
@@ -19,7 +19,10 @@ interface Writing {
   readonly done: Promise<void>;
 }
 
-/** Reads and writes the parts of gates that other replicas need: open breakers, pauses, 410s. */
+/**
+ * Reads and stores the gates of endpoints in trouble (an open breaker, a pause, a 410) for the
+ * replica that takes an endpoint over.
+ */
 export class StoredGates {
   readonly #deps: StoredGatesDeps;
   readonly #read: (endpointId: string) => Promise<EndpointState | undefined>;
@@ -66,8 +69,9 @@ export class StoredGates {
   }
 
   /**
-   * Stores the parts of a gate that another replica needs to take the endpoint over. Writes of an
-   * endpoint follow each other. When another process has written since, its gate is taken over.
+   * Stores the queue's gate while the endpoint is in trouble, and otherwise deletes the stored one.
+   * Writes of an endpoint follow each other. When another process has written since, the queue gets
+   * the gate of that process.
    *
    * @param openSince of a breaker that has just closed
    */

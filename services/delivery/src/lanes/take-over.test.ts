@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { expect, it, vi } from "vitest";
 import { takeOverUntilDone } from "./take-over.ts";
 
-it("a failed takeover is repeated, and the lanes of the stopped process are sent", async () => {
+it("a failed takeover is repeated, and then wakes the search for due lanes", async () => {
   const done: string[] = [];
   const stop = new AbortController();
   let failures = 1;

@@ -17,7 +17,7 @@ export interface CountWantedDeps extends SnapshotPageDeps {
 export interface WantedCount {
   /** Number of snapshots that it would send. */
   readonly wanted: number;
-  /** Number of examined snapshots, oldest first. */
+  /** Number of examined snapshots; the oldest are examined first. */
   readonly seen: number;
   readonly hasMore: boolean;
 }
@@ -64,7 +64,10 @@ async function countOf(
   return sentAgain.length + events.filter(wants).length;
 }
 
-/** The events of those snapshots that are settled: their signed statements contain their status. */
+/**
+ * The snapshots' events, read from their signed statements. Leaves out snapshots without a
+ * signature.
+ */
 async function eventsOf(
   { audit }: Pick<CountWantedDeps, "audit">,
   snapshots: readonly ListedSnapshot[],

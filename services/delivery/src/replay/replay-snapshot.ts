@@ -35,9 +35,9 @@ export interface ReplaySnapshotDeps extends ResendDeps {
 const refusalsMax = 4;
 
 /**
- * Sends a snapshot of the replay; after four refusals gives up on it. Pending snapshots are
- * skipped, also before ingest has stored their deliveries, because a final row would take the place
- * of the pending one.
+ * Sends a snapshot of the replay; after four refusals gives up on it. A pending snapshot is
+ * skipped, even when ingest has not stored its delivery yet: the replay would store a final row, in
+ * whose place ingest could store no pending one.
  *
  * @throws Unreachable when the replay has to wait
  */
@@ -59,7 +59,7 @@ export async function replaySnapshot(
   },
   signal: AbortSignal,
 ): Promise<Replayed> {
-  // A process that died before it noted the page was done with the snapshot.
+  // Another process has finished this snapshot, and died before it noted that the page is done.
   if (stored?.endedReplayId === replay.replayId) return stored.state === "delivered" ? "delivered" : "failed";
   if (!isFor(replay, stored) || (!stored && !isSettled)) return "skipped";
   const { replayId } = replay;
@@ -79,9 +79,10 @@ export async function replaySnapshot(
 }
 
 /**
- * Whether a replay includes a snapshot with this delivery, or without one. Pending deliveries are
- * sent by their lanes. A delivery that this replay has attempted stays included, whatever its
- * state.
+ * Whether a replay includes a snapshot. Pending deliveries are sent by their lanes. A delivery that
+ * this replay has attempted stays included, whatever its final state.
+ *
+ * @param stored the snapshot's delivery, if it has one
  */
 export function isFor(
   { replayId, states }: Pick<Replay, "replayId" | "states">,
@@ -92,10 +93,16 @@ export function isFor(
   return states.includes(named) || stored?.lastReplayId === replayId;
 }
 
-/** Longest delay between two attempts during an outage. */
+/**
+ * Longest delay between two attempts, or between two turns while the receiver cannot be reached,
+ * unless `Retry-After` is longer.
+ */
 const delayMsMax = 5 * 60_000;
 
-/** Delay after a number of attempts, in milliseconds. */
+/**
+ * Milliseconds to wait after the attempt, or the failed turn, with this number, from 1. At least
+ * `retryAfterMs`, of which at most 24 h count.
+ */
 export function delayOf({ delaysMs }: Pick<RetryPlan, "delaysMs">, attempt: number, retryAfterMs = 0): number {
   const planned = delaysMs[Math.min(attempt, delaysMs.length) - 1] ?? 0;
   return Math.max(Math.min(planned, delayMsMax), Math.min(retryAfterMs, retryAfterMsMax));

@@ -17,17 +17,17 @@ export interface ResendDeps {
 export interface Resend {
   readonly endpoint: Endpoint;
   readonly reference: Reference;
-  /** Set as a header of the webhook. */
+  /** The replay, or an id of its own for a redelivery; sent as a header of the webhook. */
   readonly replayId: string;
-  /** From 1, within this replay. */
+  /** Sent as `vidimus-attempt`: from 1 in a replay, the delivery's next number in a redelivery. */
   readonly attempt: number;
-  /** Whether there will be no further attempt when this one fails. */
+  /** Whether no further attempt follows this outcome. */
   readonly isLast: (outcome: AttemptOutcome) => boolean;
 }
 
 /**
- * Posts a snapshot once, outside of its lane, and records the attempt. When the process dies after
- * the post, the webhook is posted again with the same id.
+ * Posts a snapshot once, outside of its lane, and records the attempt. When the process dies
+ * between post and record, the replay's next process posts the webhook again, with the same id.
  *
  * @returns undefined when documents or signing have no such snapshot, or the endpoint does not ask
  * for its event

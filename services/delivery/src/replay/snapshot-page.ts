@@ -18,7 +18,6 @@ export interface SnapshotPage {
 /** The part of a replay that selects its snapshots. */
 type Range = Pick<Replay, "tenantId" | "since" | "until" | "latestOnly" | "documentTypes">;
 
-/** Reads a page of a replay's snapshots. */
 export async function readPage(
   { feed }: SnapshotPageDeps,
   { tenantId, since, until, latestOnly, documentTypes = [] }: Range,

@@ -69,7 +69,8 @@ export function startReplays(deps: ReplaysDeps): AsyncDisposable {
 }
 
 /**
- * Works on a replay and renews its lease. Ends when the lease is lost or the replay was cancelled.
+ * Works on one page of a replay, and renews its lease meanwhile. Ends early when the lease is lost
+ * or the replay was cancelled.
  */
 async function workOn(deps: ReplaysDeps & ReplayTurnDeps, claimed: ClaimedReplay, stopped: AbortSignal): Promise<void> {
   const { leaseMs, replays, pollMs, log } = deps;

@@ -31,18 +31,18 @@ export interface NextTurn {
 }
 
 /**
- * Snapshots of one page. After a crash a replay repeats at most one page. The end of a page waits
- * for the slowest answer, because a document may continue on the next page.
+ * Snapshots of one page. After a crash another process examines at most one page again. A page ends
+ * with its slowest answer, because the next page may continue one of its documents.
  */
 const pageMax = 128;
 
 /**
- * Most attempts of one replay in flight, besides the endpoint's own limit. They do not count
- * against the attempts of new snapshots.
+ * Most attempts of one replay in flight; `maxInFlight` of the endpoint limits them, too. They are
+ * counted apart from the attempts of lanes.
  */
 const inFlightMax = 32;
 
-/** Delay until a replay of a disabled endpoint checks it again. */
+/** Delay until the replay of a disabled endpoint looks at the endpoint again. */
 const disabledMs = 5_000;
 
 /**
@@ -119,7 +119,10 @@ async function replayPage(
   return counts;
 }
 
-/** Returns the keys of the settled snapshots, of which documents has the signatures. */
+/**
+ * Returns the `snapshotKey`s of the settled snapshots, of which documents has the signatures. Empty
+ * for a replay that leaves out snapshots without a delivery: only these must be settled.
+ */
 async function settledOf(
   { audit }: Pick<ReplayTurnDeps, "audit">,
   { states }: Replay,

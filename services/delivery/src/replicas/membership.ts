@@ -18,7 +18,7 @@ interface MembershipDeps {
   readonly replicas: Pick<ReplicaStore, "join" | "beat" | "fresh" | "delete">;
   /** Id of this process. */
   readonly replica: string;
-  /** `host:port` of one of its ports, when that is a fixed one. */
+  /** `host:port` of the process's ops door; undefined when the system picks the port. */
   readonly address: string | undefined;
   readonly log: Pick<Logger, "info" | "warn">;
 }

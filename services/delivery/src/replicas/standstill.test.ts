@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Standstill } from "./standstill.ts";
 
-test("a queue is at a standstill when its front has been the same for the whole time", () => {
+test("a queue stands still once its front has been the same for five seconds", () => {
   const standstill = new Standstill(5_000);
   expect(standstill.note("acme", "a", 1_000)).toBe(6_000);
   expect(standstill.note("acme", "a", 4_000)).toBe(6_000);
@@ -10,7 +10,7 @@ test("a queue is at a standstill when its front has been the same for the whole 
   expect(standstill.note("acme", "b", 10_000)).toBeLessThanOrEqual(10_000);
 });
 
-test("a queue that came back is measured from its return", () => {
+test("a queue that was forgotten and comes back is measured from its return", () => {
   const standstill = new Standstill(5_000);
   standstill.note("acme", "a", 1_000);
   standstill.note("rival", "a", 2_000);

@@ -1,7 +1,7 @@
 /**
- * Notices whether the front of a queue moves. A replica takes over another one's work when it is
- * overdue and its front stands still: a long queue is overdue even while its replica works on it,
- * and two replicas at one endpoint would exceed its limits.
+ * Notices whether the front of a queue moves. A replica takes over another one's queue when the
+ * queue is overdue and its front stands still: a long queue is overdue even while its replica works
+ * on it, and two replicas at one endpoint would exceed the endpoint's limits.
  */
 export class Standstill {
   readonly #ms: number;
@@ -13,8 +13,6 @@ export class Standstill {
   }
 
   /**
-   * Notes the front of a queue.
-   *
    * @returns the time from which the queue counts as standing still if its front does not change
    */
   note(queue: string, front: string, nowMs: number): number {
