@@ -100,7 +100,7 @@ test("entries of one tenant are listed by actor, action and time, in pages, for 
   await expect(refused).rejects.toMatchObject({ code: Code.PermissionDenied });
 });
 
-test("what is refused leaves no entry, and of changes at the same time each that is stored leaves one", async () => {
+test("a refused change leaves no entry, and each of several changes at the same time leaves one", async () => {
   const name = await register("crowded");
   const changes = [2, 3, 4].map((maxInFlight) => delivery.endpoints.updateEndpoint({ ...name, maxInFlight }, asAdmin));
   await Promise.all(changes);

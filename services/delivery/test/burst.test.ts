@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** Publishes many snapshots while nobody delivers. */
+/** Publishes many snapshots, and announces none. */
 function publishMany(tenantId: string, count: number) {
   const snapshots = Array.from({ length: count }, () => snapshotOf(tenantId, randomUUID()));
   for (const each of snapshots) world.feed.publish(each);
   return { isPending: () => snapshots.some((each) => world.feed.isPending(each)) };
 }
 
-it("a burst costs each snapshot one read, one signature and one post, leased when it is stored or not", async () => {
+it("in a burst each snapshot costs one read, one signature and one post, stored with a lease or without", async () => {
   await using receiver = await openReceiver();
   await using first = await openDelivery(world);
   await first.endpoint("burst", receiver.url);
@@ -37,7 +37,7 @@ it("a burst costs each snapshot one read, one signature and one post, leased whe
 
 it("an endpoint that does not answer delays no snapshot's settlement and no other endpoint", async () => {
   await using delivery = await openDelivery(world, { attemptMs: 60_000 });
-  // It is closed before delivery, which waits for attempts in flight.
+  // This receiver is closed before delivery, which would wait for the attempts in flight.
   await using silent = await openReceiver(() => {});
   await using quick = await openReceiver();
   await delivery.endpoint("mixed", silent.url);

@@ -35,7 +35,7 @@ const url = "http://127.0.0.1:9/hook";
 const thisHour = () => Math.floor(Date.now() / hourMs) * hourMs;
 const endpointOf = async (tenantId: string) => (await delivery.endpoint(tenantId, url)).endpointId;
 
-/** Stores deliveries of an hour, `back` hours ago, as rows are once they have ended. */
+/** Stores rows that are `back` hours old. Those that are not pending also ended in that hour. */
 async function store(
   tenantId: string,
   endpointId: string,
@@ -59,13 +59,13 @@ interface ProfiledCount {
   readonly keysExamined: number;
 }
 
-/** The commands that counted deliveries of a tenant meanwhile. */
+/** The commands that counted deliveries of a tenant while `work` ran. */
 async function profile(tenantId: string, work: () => Promise<void>): Promise<ProfiledCount[]> {
   const ofTenant = { "command.aggregate": "deliveries", "command.pipeline.0.$match.tenantId": tenantId };
   return (await profiled(mongo.db, ofTenant, work)).entries as ProfiledCount[];
 }
 
-/** What is not zero: "hours ago state count". */
+/** The counts above zero, each as "hours-ago state count". */
 function shownOf({ hours }: CountDeliveriesResponse): string[] {
   return hours.flatMap(({ start, counts }) => {
     const back = (thisHour() - timestampDate(start!).getTime()) / hourMs;
@@ -75,7 +75,7 @@ function shownOf({ hours }: CountDeliveriesResponse): string[] {
   });
 }
 
-it("deliveries are counted by hour and state: what waits where it was stored, the rest where it ended", async () => {
+it("deliveries are counted by state and hour: waiting ones when they were stored, others when they ended", async () => {
   const tenantId = "told";
   const [endpointId, disabled] = [await endpointOf(tenantId), await endpointOf(tenantId)];
   await delivery.endpoints.disableEndpoint({ tenantId, endpointId: disabled }, asAdmin);
@@ -111,7 +111,7 @@ it("the same question is counted once a minute, with a command for each state, h
     await store(tenantId, endpointId, "delivered", 1, 2);
     expect(shownOf(await log.countDeliveries({ tenantId }))).toEqual(["1 delivered 40"]);
   });
-  // No endpoint is disabled, so nothing is looked for that is held.
+  // No endpoint is disabled, so no command looks for held deliveries.
   const states = used.map(({ command }) => command.pipeline[0].$match.state).toSorted();
   expect(states).toEqual(["delivered", "exhausted", "pending", "superseded"]);
   expect(shownOf(await log.countDeliveries({ tenantId, hours: 23 }))).toEqual(["1 delivered 42"]);
@@ -142,7 +142,7 @@ it("an hour is counted to 10,000, by few commands, which read no row at all", as
   expect(Math.max(...used.map(({ keysExamined }) => keysExamined))).toBeLessThanOrEqual(10_002);
 });
 
-it("numbers are a tenant's own, and of endpoints that are registered", async () => {
+it("only a tenant's own deliveries, to endpoints that are registered, are counted", async () => {
   const endpointId = await endpointOf("mine");
   await store("mine", endpointId, "delivered", 1, 3);
   const kindOf = (question: object) =>

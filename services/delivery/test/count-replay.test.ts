@@ -34,7 +34,9 @@ const kindOf = (call: Promise<unknown>) =>
     (error: unknown) => fromConnectError(error)?.kind,
   );
 
-/** Stores snapshots that are settled: as those from before an endpoint was registered. */
+/**
+ * Stores settled snapshots without deliveries, like those from before an endpoint was registered.
+ */
 function store(tenantId: string, count: number, other: Partial<FeedSnapshot> = {}): void {
   for (let nth = 0; nth < count; nth += 1) {
     const committedAt = new Date(Date.now() - agoMs + nth);
@@ -67,7 +69,7 @@ it("counting ends at 10,000 snapshots, takes a command for each thousand, and sa
   expect(used.filter((each) => /insert|update|delete/.test(each) && /deliveries|replays/.test(each))).toEqual([]);
 });
 
-it("a replay sends as many as were counted before it, of what is missing, given up and delivered", async () => {
+it("a replay sends as many snapshots as were counted before it: missing, given up or delivered ones", async () => {
   const tenantId = "counted";
   let status = 422;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
@@ -86,7 +88,7 @@ it("a replay sends as many as were counted before it, of what is missing, given 
   expect(await log.countReplay({ tenantId, endpointId, since })).toMatchObject({ toSend: 0n, seen: 0n });
 });
 
-it("what is pending, and what the endpoint's events leave out, is not counted and not sent", async () => {
+it("pending snapshots, and those that the endpoint's events exclude, are not counted", async () => {
   const tenantId = "narrow";
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
   const events = { names: ["snapshot.withheld"] };

@@ -20,7 +20,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** An endpoint that is disabled, to which so many webhooks are owed. */
+/** A disabled endpoint with `count` undelivered webhooks. */
 async function openHeld(tenantId: string, count: number) {
   const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
   await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
@@ -45,7 +45,7 @@ async function deletedBy(work: () => Promise<void>): Promise<number[]> {
 
 const left = (tenantId: string) => world.deliveries().countDocuments({ tenantId });
 
-it("what is owed to an endpoint that is deleted goes in statements of a thousand rows at most", async () => {
+it("undelivered rows of a deleted endpoint are deleted in statements of a thousand rows at most", async () => {
   const name = await openHeld("leaving", 3_500);
   const counts = await deletedBy(async () => {
     await delivery.endpoints.deleteEndpoint(name, asAdmin);
@@ -54,7 +54,7 @@ it("what is owed to an endpoint that is deleted goes in statements of a thousand
   expect(counts).toEqual([1_000, 1_000, 1_000, 500]);
 });
 
-it("a process that died after it deleted an endpoint leaves nothing behind", async () => {
+it("undelivered rows that a dead process left after deleting an endpoint are deleted", async () => {
   const name = await openHeld("left", 2_500);
   const counts = await deletedBy(async () => {
     await world.endpoints().deleteOne({ _id: name.endpointId });

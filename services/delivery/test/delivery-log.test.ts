@@ -40,7 +40,9 @@ const sequenceOf = ({ body }: ReceivedWebhook) => {
 const states = async (tenantId: string) =>
   (await log.listDeliveries({ tenantId })).deliveries.map(({ state }) => state);
 
-/** Stores snapshots that nobody was told of: as those from before an endpoint was registered. */
+/**
+ * Stores settled snapshots without deliveries, like those from before an endpoint was registered.
+ */
 function store(tenantId: string, count: number, sequences = 1): FeedSnapshot[] {
   const stored = Array.from({ length: count }, (_, at) => {
     const documentId = randomUUID();
@@ -74,7 +76,7 @@ async function untilEnded(tenantId: string, replayId: string): Promise<Replay> {
   });
 }
 
-test("the log shows each attempt, newest delivery first, by endpoint, document, state and time", async () => {
+test("the log lists deliveries newest first, by endpoint, document, state and time, and shows attempts", async () => {
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end("no space"));
   const { endpointId } = await delivery.endpoint("logged", receiver.url);
   const first = await publish(world, "logged");
@@ -105,7 +107,7 @@ test("the log shows each attempt, newest delivery first, by endpoint, document, 
   expect(await codeOf(log.listDeliveries({ tenantId: "logged", states: ["lost"] }))).toBe("InvalidArgument");
 });
 
-test("a redelivery sends the same webhook again, marked, and waits for no backoff", async () => {
+test("a redelivery sends the same webhook again at once, with a replay id", async () => {
   await using receiver = await openReceiver();
   await delivery.endpoint("again", receiver.url);
   await publish(world, "again");
@@ -183,7 +185,7 @@ test("one replay of an endpoint runs at a time, and ends when it is cancelled", 
   expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId, all: true }, asAdmin))).toBe("answered");
 });
 
-test("what an endpoint refuses four times is failed, and the replay goes on", async () => {
+test("a replay counts a snapshot as failed that was refused four times, and goes on", async () => {
   store("refusing", 3);
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(422).end());
   const { endpointId } = await delivery.endpoint("refusing", receiver.url);
@@ -193,7 +195,7 @@ test("what an endpoint refuses four times is failed, and the replay goes on", as
   expect(new Set(await states("refusing"))).toEqual(new Set(["exhausted"]));
 });
 
-test("what is held while an endpoint is disabled arrives in order when it is enabled", async () => {
+test("snapshots that are held while an endpoint is disabled arrive in order when it is enabled", async () => {
   await using receiver = await openReceiver();
   const { endpointId } = await delivery.endpoint("held", receiver.url);
   const name = { tenantId: "held", endpointId };
@@ -207,7 +209,7 @@ test("what is held while an endpoint is disabled arrives in order when it is ena
   expect(receiver.received.map((webhook) => sequenceOf(webhook).sequence)).toEqual([1, 2, 3]);
 });
 
-test("only an owner or an admin sends again, and another tenant finds nothing", async () => {
+test("an editor may not send again, and another tenant finds nothing", async () => {
   await using receiver = await openReceiver();
   const { endpointId } = await delivery.endpoint("mine", receiver.url);
   await publish(world, "mine");

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const { subtle } = globalThis.crypto;
 
-/** Verifies as a receiver would, with nothing of the sender's. */
+/** Verifies as a receiver would, with no code of the sender. */
 async function verify({ headers, body }: ReceivedWebhook, secret: string, spki: Uint8Array<ArrayBuffer>) {
   const header = (name: string) => String(headers[name]);
   const raw = Buffer.from(secret.slice("whsec_".length), "base64");
@@ -58,7 +58,7 @@ describe("a published snapshot", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it("is signed and acknowledged when its tenant has no endpoint", async () => {
+  it("is signed and settled when its tenant has no endpoint", async () => {
     const snapshot = await publish(world, "nobody");
     await eventually(() => world.feed.isPending(snapshot)).toBe(false);
     expect(world.feed.signatureOf(snapshot)).toBeDefined();
@@ -190,7 +190,7 @@ describe("an endpoint", () => {
     ["acme", "http://10.0.0.1/"],
     ["acme", "https://user@example.com/"],
     ["Not A Tenant", "https://example.com/"],
-  ])("is refused for %s at %s", async (tenantId, url) => {
+  ])("is refused for the tenant %s at the URL %s", async (tenantId, url) => {
     const creation = delivery.endpoints.createEndpoint({ tenantId, url }, asAdmin);
     await expect(creation).rejects.toMatchObject({ code: Code.InvalidArgument });
   });

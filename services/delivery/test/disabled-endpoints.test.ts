@@ -58,7 +58,7 @@ describe("an endpoint that is disabled while a webhook is in flight", () => {
     expect(sequences(receiver)).toEqual([1, 2]);
   });
 
-  it("gives hundreds of leases back with a handful of commands", async () => {
+  it("has the leases of hundreds of its lanes released with a handful of commands", async () => {
     const tenantId = "leases";
     const answers: (() => void)[] = [];
     let isQuick = true;
@@ -88,7 +88,7 @@ describe("an endpoint that is disabled while a webhook is in flight", () => {
 });
 
 describe("what waits for a disabled endpoint", () => {
-  it("has its full time when it is enabled after five days, although the first answer is 503", async () => {
+  it("has its full 72 hours when the endpoint is enabled after five days, although the first answer is 503", async () => {
     const tenantId = "days";
     await using receiver = await openReceiver((_webhook, response) =>
       response.writeHead(receiver.received.length === 1 ? 503 : 204).end(),
@@ -196,7 +196,7 @@ describe("a row that someone else has written", () => {
 });
 
 describe("re-publications beside endpoints that do not want them", () => {
-  it("cost no command for each endpoint", async () => {
+  it("cost no command for each of these endpoints", async () => {
     const tenantId = "unwanted";
     await using receiver = await openReceiver();
     await delivery.endpoint(tenantId, receiver.url);

@@ -82,7 +82,7 @@ describe("through a proxy", () => {
     expect(receiver.seen).toEqual([]);
   });
 
-  it("an address in the URL is named as it is, and its certificate is verified by it", async () => {
+  it("an address in the URL is passed on, and the receiver's certificate must name it", async () => {
     await using receiver = await openTlsReceiver("127.0.0.1");
     await using sender = openPost();
     expect((await sender.post(`https://127.0.0.1:${receiver.port}/`)).status).toBe(204);
@@ -96,8 +96,9 @@ describe("through a proxy", () => {
     expect(proxy.targets).toEqual([`127.0.0.1:${receiver.port}`]);
   });
 
-  // undici opens a second connection for the one that comes while it still tidies up the first.
-  it("two connections serve the webhooks that follow each other", async () => {
+  // undici opens a second connection for a webhook that comes while it still tidies up after the
+  // first webhook.
+  it("webhooks that follow each other use two connections at most", async () => {
     await using receiver = await openTlsReceiver("hooks.example");
     await using sender = openPost();
     for (let sent = 0; sent < 9; sent += 1) await sender.post(`https://hooks.example:${receiver.port}/hook`);
@@ -113,7 +114,7 @@ describe("through a proxy", () => {
   });
 
   it.each([["10.0.0.7"], ["169.254.169.254"], ["8.8.8.8", "10.0.0.7"]])(
-    "no name that resolves to %s is asked for",
+    "the proxy is not asked for a name with an internal address (%s is its first address)",
     async (...addresses) => {
       await using sender = openPost({ names: { "inside.example": addresses } });
       expect((await sender.post("https://inside.example/")).failure).toBe("dns");
@@ -122,7 +123,7 @@ describe("through a proxy", () => {
     },
   );
 
-  it("a name that resolves to an internal address at the next connection is not asked for", async () => {
+  it("the next connection is refused when the name then resolves to an internal address", async () => {
     await using receiver = await listen(
       createServer((_request, response) => void response.writeHead(204, { connection: "close" }).end()),
     );
@@ -134,7 +135,7 @@ describe("through a proxy", () => {
     expect(proxy.targets).toHaveLength(1);
   });
 
-  it("its credentials go to the proxy, and not to the receiver", async () => {
+  it("the proxy's credentials are sent to the proxy, and not to the receiver", async () => {
     const headers: object[] = [];
     await using receiver = await listen(
       createServer((request, response) => {
@@ -148,7 +149,7 @@ describe("through a proxy", () => {
     expect(headers[0]).not.toHaveProperty("proxy-authorization");
   });
 
-  it("the proxy may speak TLS itself, by a name that its certificate has", async () => {
+  it("the proxy may speak TLS itself, if its certificate has its name", async () => {
     await using receiver = await openTlsReceiver("hooks.example");
     const url = `https://hooks.example:${receiver.port}/hook`;
     await using named = await openConnectProxy(authority.issue({ uris: [], hosts: ["localhost"] }));
@@ -165,7 +166,7 @@ describe("a proxy that", () => {
   const url = "https://hooks.example/";
 
   it.each([403, 407, 502])(
-    "answers %i is a failed connection, which the tenant reads without its address",
+    "answers %i counts as a failed connection, and the tenant does not read the proxy's address",
     async (status) => {
       proxy.behaviour.onConnect = (_request, socket) =>
         socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 2\r\n\r\nno`);
@@ -176,7 +177,7 @@ describe("a proxy that", () => {
     },
   );
 
-  it("is not there is a failed connection", async () => {
+  it("is not there counts as a failed connection", async () => {
     const gone = await openConnectProxy();
     await gone[Symbol.asyncDispose]();
     await using sender = openPost({ proxy: gone });
@@ -184,7 +185,7 @@ describe("a proxy that", () => {
     expect([failure, detail]).toEqual(["connection", "the egress proxy cannot be used (ECONNREFUSED)"]);
   });
 
-  it("does not answer is a timeout at the deadline for connecting, and its connection is closed", async () => {
+  it("does not answer before the deadline for connecting counts as a timeout, and is disconnected", async () => {
     proxy.behaviour.onConnect = (_request, socket) => void socket.resume();
     await using sender = openPost({ connectMs: 300 });
     const { failure, tookMs } = await sender.post(url);
@@ -193,7 +194,7 @@ describe("a proxy that", () => {
     await expect.poll(proxy.connections, patient).toBe(0);
   });
 
-  it("leads to a receiver that speaks no TLS in time is a timeout, too", async () => {
+  it("leads to a receiver that speaks no TLS in time counts as a timeout, too", async () => {
     proxy.behaviour.onConnect = (_request, socket) => void socket.resume().write("HTTP/1.1 200 OK\r\n\r\n");
     await using sender = openPost({ connectMs: 300 });
     const { failure, tookMs } = await sender.post(url);
@@ -203,7 +204,7 @@ describe("a proxy that", () => {
   });
 
   it.each(["", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\n\r\n"])(
-    "dies after it answered %j is a failed connection",
+    "dies after it answered %j counts as a failed connection",
     async (said) => {
       proxy.behaviour.onConnect = (_request, socket) => void socket.end(said);
       await using sender = openPost();
@@ -212,7 +213,7 @@ describe("a proxy that", () => {
     },
   );
 
-  it("dies while the receiver answers is a failed connection, and the next webhook goes when it is back", async () => {
+  it("dies while the receiver answers counts as a failed connection; once it is back, webhooks go out", async () => {
     let answering = false;
     await using receiver = await listen(
       createServer((_request, response) => void (answering ? response.writeHead(204).end() : proxy.cut())),

@@ -25,7 +25,7 @@ it("WEBHOOK_PROXY takes every webhook, also the one that tests an endpoint", asy
 describe("a range in DELIVERY_DENY_CIDRS", () => {
   const denying = { denyCidrs: ["127.0.0.0/8"] };
 
-  it("is refused at registration, although it is allowed", async () => {
+  it("is refused at registration, although DELIVERY_ALLOW_CIDRS has it", async () => {
     await using delivery = await openDelivery(world, {}, denying);
     const request = { tenantId: "denied", url: "http://127.0.0.1:9/" };
     await expect(delivery.endpoints.createEndpoint(request, asAdmin)).rejects.toThrow(/must not point at 127\.0\.0\.1/);

@@ -49,7 +49,7 @@ async function untilAnnounced(tenantId: string): Promise<void> {
   });
 }
 
-it("subscribed endpoints hear of another's disablement, and all subscribed ones of the enabling", async () => {
+it("a disabling is told to the other subscribed endpoints, and an enabling to all subscribed ones", async () => {
   const tenantId = "told";
   await using watching = await openReceiver();
   await using quiet = await openReceiver();
@@ -99,7 +99,7 @@ it("a change whose process died before announcing it is announced once by anothe
   const since = new Date(Date.now() - 60_000);
   const notice = { event: "endpoint.disabled" as const, reason: "gone" as const, at: since, since };
   await world.endpoints().updateOne({ _id: endpointId }, { $set: { notices: [notice] } });
-  // Every process looks when another one joins or leaves.
+  // Every process looks for notices when another one joins or leaves.
   await using _third = await openDelivery(world);
   await watching.arrivals(1);
   await untilAnnounced(tenantId);
@@ -135,7 +135,10 @@ it("an event that its receiver refuses is repeated, listed, and sent again on de
   expect(watching.received.at(-1)!.headers).toHaveProperty("vidimus-replay-id");
 });
 
-/** As another replica left it. The next probe is an hour away: only a request makes it earlier. */
+/**
+ * An open breaker as another replica has left it. The next probe is an hour away; only a request
+ * makes it earlier.
+ */
 function openSince(since: number): GateState {
   const open = { since, nextProbeAt: Date.now() + 3_600_000, spacingMs: 300_000 };
   return { ...newGate, failures: 5, open };

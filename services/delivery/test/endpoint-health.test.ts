@@ -11,7 +11,7 @@ let delivery: Awaited<ReturnType<typeof openDelivery>>;
 
 beforeAll(async () => {
   world = await openWorld();
-  // A failure is not tried again during the test, unless someone wants it.
+  // A delivery that fails is not attempted again during the test, unless the test asks for it.
   delivery = await openDelivery(world, { retries: { delaysMs: [600_000], ageMsMax: 3_600_000_000 } });
 });
 afterAll(async () => {
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const eventually = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
-it("shows an endpoint's lag, its last success and its last failure", async () => {
+it("the health of an endpoint shows its backlog, its last success and its last failure", async () => {
   const tenantId = "health";
   let status = 204;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end("no space"));
@@ -58,7 +58,7 @@ it("shows an endpoint's lag, its last success and its last failure", async () =>
   await eventually(async () => expect(await read()).toMatchObject({ gate: "closed", pendingDocuments: 0n }));
 });
 
-it("what waits for its backoff is sent at once when the receiver accepts a ping", async () => {
+it("deliveries that wait for a backoff are sent at once when the receiver accepts a ping", async () => {
   const tenantId = "mended";
   let status = 500;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
@@ -75,7 +75,7 @@ it("what waits for its backoff is sent at once when the receiver accepts a ping"
   );
 });
 
-it("a held delivery is not sent again before its endpoint is enabled", async () => {
+it("a delivery to a disabled endpoint is listed as held, and its redelivery is refused", async () => {
   const tenantId = "held";
   await using receiver = await openReceiver();
   const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, receiver.url)).endpointId };

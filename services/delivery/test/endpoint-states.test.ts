@@ -47,7 +47,7 @@ function laneOf(endpointId: string, documentId: string) {
   return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([toNewSendable(row)]), times);
 }
 
-it("what a process stores while a probe is in flight lets the next process probe", async () => {
+it("the gate that a process stores while a probe is in flight lets the next process probe", async () => {
   const endpointId = randomUUID();
   const first = openProcess(endpointId);
   await first.gates.ensureKnown(first.queue);
@@ -62,14 +62,14 @@ it("what a process stores while a probe is in flight lets the next process probe
   expect(first.queue.start(1, due)).toMatchObject({ isProbe: true });
   first.queue.noteAnswer(nameOf(late), { ...failed, retryAfterMs: 1_000 }, false, due);
   await first.gates.keep(first.queue);
-  // It is killed here.
+  // The first process is killed here.
   const second = openProcess(endpointId);
   await second.gates.ensureKnown(second.queue);
   second.queue.push(laneOf(endpointId, "d9"));
   expect(second.queue.start(1, due + 1_000)).toMatchObject({ isProbe: true, lanes: [{}] });
 });
 
-it("a process that lost an endpoint does not overwrite its successor's state, and takes it over", async () => {
+it("a process that lost an endpoint does not overwrite its successor's state, and adopts it", async () => {
   const endpointId = randomUUID();
   const [lost, successor] = [openProcess(endpointId), openProcess(endpointId)];
   const open = { since: 1, nextProbeAt: Date.now() + 60_000, spacingMs: 5_000 };
@@ -102,7 +102,7 @@ it.each([
     },
   ],
 ])(
-  "a breaker that closes leaves no row though its queue %s before that is announced",
+  "a breaker that closes leaves no row though its queue %s before the closing is announced",
   async (_name, isPreferred, meanwhile) => {
     const endpointId = randomUUID();
     const open = { since: 1, nextProbeAt: Date.now(), spacingMs: 5_000 };

@@ -50,7 +50,7 @@ async function expectUnopened({ tenantId, endpointId }: ManagedEndpoint, why: Re
   expect(found?.secrets).not.toContainEqual(secret);
 }
 
-test("an endpoint is read as it was stored, and nothing of its secret or headers rests in the clear", async () => {
+test("an endpoint is read as it was stored, and its secret and headers are not stored in the clear", async () => {
   const endpoint = endpointOf("acme", { previousSecretEndsAt: new Date(Date.now() + 60_000) });
   const stored = { ...endpoint, secrets: [secret, Buffer.alloc(32, 8)] as const };
   await storeOf().insert(stored);
@@ -82,7 +82,7 @@ test("a secret that was copied into another row does not open there", async () =
   await expectUnopened(foreign, /was changed where it is stored/);
 });
 
-test("one row that does not open stops no start, and its tenant's others are read", async () => {
+test("a row that does not open stops no start, and its tenant's other endpoints are read", async () => {
   const [sound, planted] = [endpointOf("acme"), endpointOf("acme")];
   await storeOf().insert(sound);
   await storeOf(newKek).insert(planted);
@@ -108,8 +108,8 @@ test.each([
   await rows().updateOne({ _id: endpoint.endpointId }, { $set: { url } });
   await expectUnopened(endpoint, /was changed where it is stored/);
   expect(await storeOf().sealAll()).toBe(0);
-  // Headers of another endpoint must not be unsealed either, even beside a secret that belongs
-  // there.
+  // Headers that were sealed for another URL must not be unsealed either, even beside a secret that
+  // was sealed for this one.
   const other = endpointOf("acme", { endpointId: endpoint.endpointId, url });
   await rows().deleteMany({});
   await storeOf().insert(endpoint);
@@ -120,7 +120,7 @@ test.each([
   await expectUnopened(endpoint, /the headers of endpoint/);
 });
 
-test("a change is stored once: the second one that read the same revision is not", async () => {
+test("of two changes that have read the same revision one is stored", async () => {
   const endpoint = endpointOf("acme");
   await storeOf().insert(endpoint);
   const changes = [

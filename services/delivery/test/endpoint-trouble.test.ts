@@ -39,7 +39,7 @@ describe("an endpoint that is disabled", () => {
 });
 
 describe("an endpoint that fails five times", () => {
-  it("gets probes only, although each failure is the only attempt at the time", async () => {
+  it("gets nothing but probes, also when the five attempts were made one after the other", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
     const { endpointId } = await delivery.endpoint("lonely", receiver.url);
     await publish(world, "lonely");
@@ -57,7 +57,6 @@ describe("an endpoint that fails five times", () => {
     const before = receiver.received.length;
     isUp = true;
     await eventually(() => count("outage", "delivered")).toBe(50);
-    // All of them were sent once after the outage.
     expect(new Set(documents(receiver).slice(before)).size).toBe(50);
     expect(receiver.received.length - before).toBe(50);
     await eventually(() => world.states().countDocuments({ _id: endpointId })).toBe(0);
@@ -67,7 +66,7 @@ describe("an endpoint that fails five times", () => {
 describe("an endpoint that cannot be opened", () => {
   const remedy = /cannot be opened.*rotate its secret.*delete it/;
 
-  it("gets nothing until it can, and keeps nothing from its neighbours", async () => {
+  it("gets nothing until it can be opened, and its tenant's other endpoints get everything", async () => {
     const tenantId = "unopened";
     await using receiver = await openReceiver();
     await using other = await openReceiver();

@@ -30,9 +30,10 @@ describe("without a broker", () => {
     await receiver.arrivals(1);
   });
 
-  it("that comes back empty, the snapshots it lost are delivered, and so is the next one", async () => {
+  it("a snapshot is delivered, and so is the next one when the broker is back without its data", async () => {
     await using receiver = await openReceiver();
-    // A walk a minute: with the broker back, only a message can be this quick.
+    // The walk over pending snapshots comes once a minute, so when the broker is back, only a
+    // message can be this quick.
     await using delivery = await openDelivery(world, { reconcileMs: 60_000 });
     await delivery.endpoint("acme", receiver.url);
     await publish(world, "acme");
@@ -91,7 +92,7 @@ describe("a snapshot whose digest does not match", () => {
 });
 
 describe("references out of order", () => {
-  it("are delivered in the document's order: a newer one makes delivery ingest the older one", async () => {
+  it("keep the document's order: a newer one makes delivery ingest the older snapshots first", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world, { reconcileMs: 60_000 });
     await delivery.endpoint("acme", receiver.url);
@@ -103,7 +104,8 @@ describe("references out of order", () => {
     }).toBe(1);
     const documentId = randomUUID();
     for (const sequence of [1, 2, 3]) world.feed.publish(snapshotOf("acme", documentId, sequence));
-    // Also a call that fails leaves the snapshot to the walk, which comes too late for this test.
+    // Announced again and again: a call that fails leaves the snapshot to the walk, which comes too
+    // late for this test.
     await eventually(async () => {
       await world.broker.announce(snapshotOf("acme", documentId, 3));
       return receiver.received.length;
@@ -137,8 +139,8 @@ describe("a delivery process killed", () => {
       await using doomed = await openDeliveryProcess(world);
       const snapshot = await publish(world, "acme");
       await reached;
-      // Past the storing steps the first attempt is made at once; its result is waited for, since a
-      // lost one is repeated.
+      // While settleSnapshots hangs, the first attempt is made. Its record is waited for, because
+      // an attempt without a record is repeated.
       if (method !== "getSnapshots") {
         await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);
       }

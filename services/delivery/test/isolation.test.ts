@@ -5,7 +5,7 @@ import { openReceiver } from "./support/receiver.ts";
 import { openDelivery, openWorld, publish } from "./support/world.ts";
 
 describe("a receiver that does not answer", () => {
-  it("holds up 32 attempts of its own at most, and none of another's", async () => {
+  it("holds up 32 attempts of its own at most, and none to another receiver", async () => {
     await using world = await openWorld();
     // If the other deliveries waited for a slow attempt, this test would exceed its time limit.
     await using delivery = await openDelivery(world, { attemptMs: 60_000 });
@@ -24,7 +24,7 @@ describe("a receiver that does not answer", () => {
 describe("a newer snapshot", () => {
   it("waits for the older one of its document, however often the receiver is unavailable for that one", async () => {
     await using world = await openWorld();
-    // Leases short enough to run out while the older one is still being refused.
+    // Leases short enough to run out while the attempts of the older one still fail.
     await using delivery = await openDelivery(world, { attemptMs: 1_200, leaseMarginMs: 200 });
     const refusals = 20;
     const documentId = randomUUID();
@@ -47,7 +47,7 @@ describe("a newer snapshot", () => {
 });
 
 describe("two delivery processes on one database", () => {
-  it("never attempt two deliveries of one document at once, and send nothing accepted twice", async () => {
+  it("never attempt two deliveries of one document at once, and repeat none that was accepted", async () => {
     await using world = await openWorld();
     await using first = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });
     await using _second = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });
@@ -60,7 +60,8 @@ describe("two delivery processes on one database", () => {
       underWay.set(document, (underWay.get(document) ?? 0) + 1);
       if ((underWay.get(document) ?? 0) > 1) faults.push(`two of ${document} at once`);
       if (accepted.includes(id)) faults.push(`${id} again`);
-      // A third of the first attempts fail, so that retries and followers cross.
+      // A third of the first attempts fail, so that retries meet newer snapshots of their
+      // documents.
       const refuse = webhook.headers["vidimus-attempt"] === "1" && receiver.received.length % 3 === 0;
       setTimeout(() => {
         underWay.set(document, (underWay.get(document) ?? 1) - 1);

@@ -23,14 +23,14 @@ async function sealedBy(): Promise<Set<string>> {
   return new Set(envelopes.map((envelope) => envelope.subarray(1, 9).toString("hex")));
 }
 
-test("a new KEK is rolled out twice, and every process opens every secret meanwhile", async () => {
+test("a new KEK takes two rollouts, during which every process opens every secret", async () => {
   await using receiver = await openReceiver();
   await using before = await openDeliveryProcess(world);
   const rolled = { kek: newKek, otherKek: testKek };
   await expect.poll(() => world.replicas().countDocuments(), patient).toBe(1);
   const first = await openDelivery(world, {}, rolled);
 
-  // The old process could not unseal what the new one seals.
+  // The new process still seals with the old KEK, because the old process has no other.
   for (const tenantId of tenants) await first.endpoint(tenantId, receiver.url);
   expect(await sealedBy()).toEqual(new Set([oldId]));
   for (const tenantId of tenants) await publish(world, tenantId);

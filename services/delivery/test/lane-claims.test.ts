@@ -51,7 +51,7 @@ test("lanes that were leased and could not be loaded are due at once, not when t
   expect(claimed.map(({ bearer }) => bearer.deliveryId).toSorted()).toEqual(["a-1-1", "b-1-1", "c-1-1"]);
 });
 
-test("a probe takes the lane that is due next, and leaves out those that it is told to", async () => {
+test("a probe takes the lane that is due next, and leaves out the bearers that it is told to", async () => {
   await using opened = await openLanes("probes");
   const { mongo, deliveries, lanes } = opened;
   await deliveries.insert([rowOf("a", 1, "due"), rowOf("b", 1, "due")], createdAt);
@@ -63,7 +63,7 @@ test("a probe takes the lane that is due next, and leaves out those that it is t
   expect(next?.bearer.deliveryId).toBe("a-1-1");
 });
 
-test("a long lane that has lost its bearer gets its oldest row as one, and few of its rows are read", async () => {
+test("a long lane that has lost its bearer gets its oldest row as bearer, and few of its rows are read", async () => {
   await using opened = await openLanes("bearers");
   const { mongo, deliveries, lanes } = opened;
   const behind = Array.from({ length: 500 }, (_, n) => rowOf("a", n + 1, "behind"));
@@ -76,7 +76,7 @@ test("a long lane that has lost its bearer gets its oldest row as one, and few o
   expect(claimed.map(({ bearer }) => bearer.deliveryId)).toEqual(["a-1-1"]);
 });
 
-test("a claim reads the rows of many lanes together, and of a very long one its ends", async () => {
+test("a claim reads the rows of many lanes together, and of a very long lane only both ends", async () => {
   await using opened = await openLanes("behind");
   const { mongo, deliveries, lanes } = opened;
   const nameOf = (n: number) => `d${String(n).padStart(3, "0")}`;

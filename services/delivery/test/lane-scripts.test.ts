@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { openScripts } from "./support/model/open-scripts.ts";
 
 /**
- * Seeds of scripts that found faults which the first 300 do not find: records that applied in part, leases renewed late,
- * bearers that ended just before a newer row was stored.
+ * Seeds of scripts that found faults which the first 300 do not find: records that were written in
+ * part, leases that were renewed late, bearers that ended just before a newer row was stored.
  */
 const rareSeeds = [448, 552, 1_019, 1_492, 1_549, 1_594, 2_115, 2_216, 2_417, 6_627, 8_097];
 
 test(
-  "300 random scripts of publishing, sending, enabling, replays and deaths break no rule",
+  "300 random scripts of publishing, sending, enabling, replays and deaths break no rule of the lanes",
   { timeout: 300_000 },
   async () => {
     await using scripts = await openScripts();
@@ -20,7 +20,7 @@ test(
 /** Seeds of scripts that fail when an attempt uses an earlier reading of its endpoint. */
 const agingSeeds = [141, 161, 174, 267, 293, 406];
 
-test("scripts in which rows get too old give up none that has time left, and enabling makes all due", async () => {
+test("where rows may get too old, none is given up early, and enabling makes all lanes due", async () => {
   await using scripts = await openScripts();
   expect(await scripts.runAging(1, 20)).toEqual([]);
   for (const seed of agingSeeds) expect(await scripts.runAging(seed, 1)).toEqual([]);

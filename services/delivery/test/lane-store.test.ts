@@ -31,7 +31,7 @@ const bearerOf = (endpointId: string, nextAttemptAt: Date) => {
 };
 
 describe("the schedule", () => {
-  it("costs a row an endpoint, however many are due", async () => {
+  it("reads few rows of each endpoint, however many are due", async () => {
     const due = new Date();
     await rows().insertMany([...Array.from({ length: 2_000 }, () => bearerOf("busy", due)), bearerOf("other", due)]);
     const reads = { "command.aggregate": "deliveries" };
@@ -42,7 +42,7 @@ describe("the schedule", () => {
 });
 
 describe("the backlog", () => {
-  it("costs two rows an endpoint, however many wait", async () => {
+  it("reads few rows of each endpoint, however many wait", async () => {
     const due = new Date();
     const at = (n: number) => new Date(due.getTime() - n * 1000);
     const wait = (endpointId: string, n: number) => ({ ...bearerOf(endpointId, due), createdAt: at(n), generation: 0 });
@@ -81,7 +81,7 @@ describe("a row behind the bearer", () => {
     expect(await dueAt()).toEqual(now);
   });
 
-  it("leaves the lane its backoff when it may have been there before the last attempt", async () => {
+  it("leaves the lane its backoff when the row may have been stored before the last attempt", async () => {
     expect(await dueAt(now)).toEqual(inAnHour);
     expect(await dueAt(new Date(attemptedAt.getTime() + 1))).toEqual(now);
   });
@@ -118,7 +118,8 @@ describe("a row that is stored while its lane goes from one bearer to the next",
     const lease = { holder: "other", until: new Date(now.getTime() + 20_000), token: "t" };
     const [next, arrived] = [row(2, {}), row(3, {})];
     await rows().insertMany([next, arrived] as object[]);
-    // The bearer has ended, and the next one becomes it while this process looks for either.
+    // The old bearer has ended. Another process makes row 2 the next one just after this process
+    // has found no bearer.
     const promote = () =>
       rows().updateOne({ sequence: 2 }, { $set: { nextAttemptAt: lease.until, lease }, $inc: { generation: 1 } });
     await storeThat(promote).expedite([lane], now);
@@ -126,7 +127,7 @@ describe("a row that is stored while its lane goes from one bearer to the next",
     expect(await rows().findOne({ sequence: 3 })).not.toHaveProperty("nextAttemptAt");
   });
 
-  it("ends when the lane is delivered meanwhile", async () => {
+  it("gets no bearer when the whole lane is delivered meanwhile", async () => {
     await rows().insertMany([row(2, {}), row(3, {})] as object[]);
     const end = () => rows().updateMany({}, { $set: { state: "delivered" } });
     await storeThat(end).expedite([lane], now);
@@ -158,7 +159,7 @@ describe("rows of a lane that are stored together", () => {
     expect(await deliveries.insert(again, now)).toEqual(["known", "known", "behind"]);
   });
 
-  it("are borne by the oldest one when the lane is new", async () => {
+  it("have the oldest one as bearer when the lane is new", async () => {
     const fates = await new DeliveryStore(deliveryRows(mongo.db), "test").insert(
       [delivery(1, "leased"), delivery(2, "behind")],
       now,

@@ -8,7 +8,7 @@ import { LaneStore } from "../src/store/lane-store.ts";
 
 const hourLater = () => new Date(Date.now() + 3_600_000);
 
-/** Two processes, of which the second has claimed a lane when the lease of the first had run out. */
+/** Two processes. The second has claimed a lane after the first one's lease had run out. */
 async function takeOver(name: string) {
   const mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName(name), appName: name });
   const rows = deliveryRows(mongo.db);

@@ -20,7 +20,10 @@ afterAll(async () => {
   await mongo[Symbol.asyncDispose]();
 });
 
-/** How many partitions a replica is preferred for that joins beside one that was killed just now. */
+/**
+ * How many partitions a replica at `address` is preferred for when it joins just after the one at
+ * `killed` was killed. Without an address a replica has no fixed port.
+ */
 async function preferredBeside(killed: string | undefined, address: string | undefined): Promise<number> {
   await replicas.join("killed", killed);
   const log = pino({ level: "silent" });
@@ -28,17 +31,17 @@ async function preferredBeside(killed: string | undefined, address: string | und
   return partitions.filter((partition) => membership.isPreferredForPartition(partition)).length;
 }
 
-it("a replica takes the place at once of one that was killed and had its address", async () => {
+it("a replica at once gets all partitions of a killed one that had its address", async () => {
   expect(await preferredBeside("pod-1:9090", "pod-1:9090")).toBe(64);
 });
 
 it.each([
   ["another address", "pod-1:9090", "pod-2:9090"],
   ["no fixed address", undefined, "pod-1:9090"],
-])("a replica shares with one that has %s", async (_, killed, address) => {
+])("a replica shares the partitions with one that has %s", async (_, killed, address) => {
   expect(await preferredBeside(killed, address)).toBeLessThan(64);
 });
 
-it("a replica without a fixed address shares with all", async () => {
+it("a replica without a fixed address shares the partitions with all others", async () => {
   expect(await preferredBeside(undefined, undefined)).toBeLessThan(64);
 });

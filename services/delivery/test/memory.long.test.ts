@@ -21,7 +21,7 @@ async function peakOf(pid: number): Promise<number> {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
-it("640 bodies of a megabyte that are due take less than 384 MiB, and so they do after a restart", async () => {
+it("640 due bodies of a megabyte take less than 384 MiB, before and after a restart", async () => {
   await using world = await openWorld();
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => {

@@ -24,7 +24,7 @@ afterAll(async () => {
 const sequences = ({ received }: Receiver) =>
   received.map(({ headers }) => Number(String(headers["webhook-id"]).split("_").at(-1)));
 
-/** Resolves when the first delivery of a tenant waits for its next attempt after so many. */
+/** Resolves when the first delivery of a tenant waits after `attemptCount` attempts. */
 function waits(tenantId: string, attemptCount: number) {
   const row = { tenantId, sequence: 1, attemptCount, lease: { $exists: false } };
   return eventually(() => world.deliveries().countDocuments(row)).toBe(1);
@@ -58,7 +58,7 @@ describe("a newer snapshot", () => {
     expect(sequences(receiver).at(-1)).toBe(3);
   });
 
-  it("waits behind the older one while the endpoint is out of service, at no cost of its backoff", async () => {
+  it("waits for the older one while the endpoint fails, and costs that one no step of its backoff", async () => {
     let isUp = false;
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
     await delivery.endpoint("outage", receiver.url);
@@ -119,7 +119,7 @@ describe("a newer snapshot", () => {
     expect(row!.nextAttemptAt!.getTime()).toBeGreaterThan(Date.now());
   });
 
-  it("makes the older one due when it is ingested again after its process died before doing so", async () => {
+  it("makes the older one due when it is ingested again because the process that stored it died", async () => {
     await using receiver = await refusing(500, 1);
     const { endpointId } = await delivery.endpoint("untold", receiver.url);
     const { documentId } = await publish(world, "untold");

@@ -1,11 +1,13 @@
-/** Probes of an endpoint that has one document: they are 5 s apart at first, and more after each. */
+/**
+ * Probes of an endpoint that has one document: they are 5 s apart at first, and more after each.
+ */
 import { expect, it } from "vitest";
 import { openReceiver } from "./support/receiver.ts";
 import { openDelivery, openWorld, publish } from "./support/world.ts";
 
 const hourMs = 3_600_000;
 
-it("an endpoint is probed as promised, although its only document waits an hour for its next attempt", async () => {
+it("an endpoint is probed within seconds, although its only document has a backoff of an hour", async () => {
   await using world = await openWorld();
   await using delivery = await openDelivery(world, {
     retries: { delaysMs: [20, 20, 20, 20, hourMs], ageMsMax: 72 * hourMs },

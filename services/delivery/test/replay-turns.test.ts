@@ -33,7 +33,7 @@ const untilDone = (tenantId: string, replayId: string) =>
     return replay!;
   });
 
-it("a replay skips what ingest is still to store, which is then sent, and tried again, as always", async () => {
+it("a replay skips a snapshot that ingest has not stored yet, which is then sent and retried as always", async () => {
   const tenantId = "early";
   let status = 500;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
@@ -73,7 +73,7 @@ it("replays of disabled or unreachable endpoints leave their turns to others", a
   expect(await untilDone("going", await start("going", endpointId))).toMatchObject({ delivered: 1n });
 });
 
-it("a replay of what is missing goes on with what it has tried when its receiver comes back", async () => {
+it("a replay of missing snapshots sends the one that failed again when the receiver is back", async () => {
   const tenantId = "back";
   let status = 503;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());

@@ -1,4 +1,4 @@
-/** What an operator runs on delivery's database after a restore, as `npm run restore:delivery` does. */
+/** What an operator runs on delivery's restored database, as `npm run restore:delivery` does. */
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
@@ -44,7 +44,7 @@ test("a database without deliveries has the highest sequence 0, and nothing unde
   expect(await restore("undelivered")).toBe("");
 });
 
-test("undelivered snapshots are named once each, and of the highest sequence delivered ones count too", async () => {
+test("undelivered snapshots are named once each; the highest sequence counts delivered ones, too", async () => {
   const deliveries = new DeliveryStore(deliveryRows(mongo.db), "test");
   await deliveries.insert(
     [rowOf("e1", "a", 1), rowOf("e2", "a", 1), rowOf("e1", "a", 2), rowOf("e1", "b", 1)],

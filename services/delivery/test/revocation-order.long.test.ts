@@ -1,4 +1,6 @@
-/** Documents that are published again while their older snapshots are sent again after a revocation. */
+/**
+ * Documents that are published again while their older snapshots are sent again after a revocation.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { eventually } from "./support/eventually.ts";
@@ -8,7 +10,8 @@ import { openDelivery, openWorld, publish } from "./support/world.ts";
 
 const documents = 150;
 const rounds = 3;
-// All of it runs in one process: a receiver may answer late.
+// The deadline is long, because the receivers run in the process of three deliveries and may answer
+// late.
 const pace = { resendsPerSecond: 60, resigningGraceMs: 600, attemptMs: 10_000 };
 
 const dataOf = ({ body }: ReceivedWebhook): { documentId: string; sequence: number } =>
@@ -44,7 +47,7 @@ it(
       await expect
         .poll(async () => (await world.resigning().findOne())?.run?.phase, { timeout: 60_000, interval: 5 })
         .toBe("send");
-      // Spread over the time in which they are sent again.
+      // These publications are spread over the time in which the older snapshots are sent again.
       const next: FeedSnapshot[] = [];
       for (const { documentId, sequence } of newest) {
         await pause(20 * Math.random());

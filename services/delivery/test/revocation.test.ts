@@ -63,7 +63,7 @@ it("every signature in documents is replaced, and a document's newest snapshot i
     expect({ ...rest, id: old.id, data: { ...data, signature: old.data.signature } }).toEqual(old);
     expect([data.signature.keyId, webhook.headers["vidimus-key-id"]]).toEqual([active, active]);
   }
-  // A newer snapshot finds its lanes unchanged.
+  // A snapshot that is published later is sent as always.
   const third = await publish(world, "acme", first.documentId, 3);
   await settled(third);
   await receiver.arrivals(6);
@@ -72,7 +72,7 @@ it("every signature in documents is replaced, and a document's newest snapshot i
   await eventually(() => world.deliveries().countDocuments({ state: { $ne: "delivered" } })).toBe(0);
 });
 
-it("a delivery refused with the old signature continues with the new one, as _r2, without repeats", async () => {
+it("a delivery that failed with the old signature goes on with the new one, as _r2, and succeeds once", async () => {
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
   await using delivery = await openDelivery(world);
@@ -90,7 +90,7 @@ it("a delivery refused with the old signature continues with the new one, as _r2
   expect(new Set(receiver.received.map(idOf)).size).toBe(2);
 });
 
-it("processes killed while they replace or send are followed by another, and each is sent once", async () => {
+it("when processes die replacing signatures or sending, others go on, and each snapshot is sent once", async () => {
   await using receiver = await openReceiver();
   const documents = 12;
   {
@@ -143,7 +143,7 @@ it("a second revocation starts its walk while the first one's snapshots are stil
   expect([...last.values()]).toEqual(Array(documents).fill("1_r3"));
 }, 60_000);
 
-it("a snapshot that a newer one has followed meanwhile is not sent behind it", async () => {
+it("a snapshot is not sent again after a newer one of its document", async () => {
   await using receiver = await openReceiver();
   await using delivery = await openDelivery(world);
   const { endpointId } = await delivery.endpoint("acme", receiver.url);
@@ -153,7 +153,8 @@ it("a snapshot that a newer one has followed meanwhile is not sent behind it", a
   await settled(newer);
   await receiver.arrivals(2);
   await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(2);
-  // As a process leaves it that planned to send the first one again, and died before the second one came.
+  // The row of a process that planned to send the first snapshot again, and died before the second
+  // one was published.
   const row = (await world.deliveries().findOne({ endpointId, sequence: 1 }))!;
   const ids = { _id: randomUUID(), webhookId: `${row.webhookId}_r2`, signingNumber: 2 };
   const { endedAt: _ended, expiresAt: _expires, ...kept } = row;
@@ -175,7 +176,7 @@ it("nothing is sent with an unlisted key, and nothing while the trust list is an
     await eventually(async () => (await world.trustList().findOne())?.revision).toBe(7);
     await receiver.arrivals(1);
   }
-  // The same holds after a restart with an old key ring.
+  // Signing has an older key ring now, and delivery, restarted, must not accept it.
   world.signing.state.revision = 6;
   await using delivery = await openDelivery(world);
   const waiting = await publish(world, "acme");

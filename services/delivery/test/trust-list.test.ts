@@ -10,7 +10,9 @@ import { TrustList } from "../src/trust/trust-list.ts";
 const client = new MongoClient(inject("mongoUrl"));
 afterAll(() => client.close());
 
-/** A process of delivery, whose signing states the list of one key, named after its revision. */
+/**
+ * A process of delivery. Its signing states a list of one key, which is named after the revision.
+ */
 async function openProcess(database: string, revision: number) {
   const signing = { revision };
   const alarms: object[] = [];

@@ -1,4 +1,4 @@
-/** What the log tells of a webhook, and what it keeps to itself. */
+/** What the log shows of a webhook, and what it hides. */
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { countCommands } from "@vidimus/devstack/testing/count-commands";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
@@ -74,7 +74,7 @@ test("a delivery says what was sent, is found by its webhook id, and shows its r
   expect(second.find(({ name }) => name === "vidimus-attempt")?.value).toBe(again!.headers["vidimus-attempt"]);
 });
 
-test("a receiver's credential is in no answer, even when the receiver echoes it beyond the limit", async () => {
+test("a receiver's credential is in no answer, even when an echo of it is cut at the limit", async () => {
   const tenantId = "echoing";
   const token = "planted-token-0123456789";
   await using receiver = await openReceiver(({ headers }, response) =>
@@ -148,7 +148,7 @@ test("URL and secret change in one step: what is in flight ends at the old serve
   await expect(both).rejects.toThrow("must not be given when one is to be made");
 });
 
-test("unknown types are refused by name; a type that is removed later leaves the endpoint unchanged", async () => {
+test("unknown types are refused by name; an endpoint with a type that was removed can be changed", async () => {
   const tenantId = "typed";
   world.feed.ownTypes.set(tenantId, ["acme/recipe"]);
   const types = (...names: string[]) => ({ documentTypes: { names } });

@@ -16,9 +16,9 @@ export class LateAnswerError extends Error {
 const answerReadBytesMax = 16 * 1024;
 
 /**
- * Makes a request and reads its answer to the end, to 16 KiB or to the deadline. Then the
- * connection is closed, because reading on could take forever. A received status counts even when
- * the body breaks off.
+ * Makes a request and reads its answer to the end, or to 16 KiB, or to the deadline. At these two
+ * limits it closes the connection, because reading on could take forever. A received status counts
+ * even when the body breaks off.
  *
  * It handles undici's events directly: undici's `request` makes a stream, an iterator and listeners
  * of a signal for each answer, which costs more than the request itself.

@@ -48,7 +48,8 @@ export interface DialRule {
 }
 
 /**
- * @throws AddressRefusedError when the URL's port, or its host as an IP literal, must not be dialled
+ * @throws AddressRefusedError when the URL's port, or its host as an IP literal, must not be
+ * dialled
  */
 export function assertMayDial(url: URL, { mayDial, mayUsePort }: DialRule): void {
   const port = portOf(url);

@@ -99,7 +99,7 @@ describe("posting a webhook", () => {
     expect(outcome.answer).toBe("no ".repeat(1_000).slice(0, 1_024));
   });
 
-  it.each([301, 302, 303, 307, 308])("does not follow a %i", async (status) => {
+  it.each([301, 302, 303, 307, 308])("does not follow a redirect with status %i", async (status) => {
     await using target = await listen((_request, response) => response.end());
     const location = `http://127.0.0.1:${target.port}/`;
     await using server = await listen((_request, response) => response.writeHead(status, { location }).end());
@@ -140,7 +140,7 @@ describe("posting a webhook", () => {
     expect(tookMs).toBeGreaterThanOrEqual(290);
   });
 
-  it("ends at the deadline while it waits for a connection, and is not sent when that comes", async () => {
+  it("ends at the deadline while it waits for a connection, and sends nothing over a late one", async () => {
     let posts = 0;
     const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
     await using server = await listen((_request, response) => {
@@ -212,7 +212,7 @@ describe("the guard", () => {
   });
 
   it.each(specialPurpose)(
-    "dials no name that resolves to %s, and answers as for one that does not exist",
+    "dials no name that resolves to %s, and fails as for a name that does not exist",
     async (address) => {
       const refused = {
         failure: "dns",
@@ -232,7 +232,7 @@ describe("the guard", () => {
   });
 
   it.each(["2130706433", "0x7f000001", "017700000001", "127.1", "0x7f.1", "127.0.0.1.", "①②⑦.0.0.1"])(
-    "dials no loopback that is written as %s",
+    "dials no loopback address that is written as %s",
     async (host) => {
       await using server = await listen((_request, response) => response.end());
       await using sender = openPost({ allowCidrs: [] });
@@ -241,7 +241,7 @@ describe("the guard", () => {
     },
   );
 
-  it("dials what it checked when the name changes its address between check and dial", async () => {
+  it("dials the address it checked when the name gets another one between check and dial", async () => {
     await using server = await listen((_request, response) => response.writeHead(204).end());
     // Each lookup gets another answer, so a second lookup while connecting would reach the server.
     const answers = [["8.8.8.8"], ["127.0.0.1"]];
@@ -262,7 +262,7 @@ describe("the guard", () => {
     expect(server.connections()).toBe(0);
   });
 
-  it("dials the address it checked, with the name in the Host header", async () => {
+  it("dials the address it checked, and sends the name in the Host header", async () => {
     const hosts: (string | undefined)[] = [];
     await using server = await listen((request, response) => {
       hosts.push(request.headers.host);

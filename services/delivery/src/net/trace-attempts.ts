@@ -5,7 +5,7 @@ import type { OutgoingWebhook, PostWebhook, TracedAttempt } from "./post-webhook
 
 const untraced = {};
 
-/** The facts for an attempt's span; undefined when the snapshot's trace is not recorded. */
+/** The facts for an attempt's span; empty when the snapshot's trace is not recorded. */
 export function attemptOf(
   { traceparent, webhookId }: Postable,
   { tenantId, documentId, sequence }: Reference,

@@ -48,12 +48,12 @@ test("whoever has the snapshot with the old signature gets it as _r2, under an i
 });
 
 test.each([
-  ["is still to get it", [fate(1, "pending")]],
+  ["is still to be delivered", [fate(1, "pending")]],
   ["was given up", [fate(1, "exhausted")]],
-  ["got it late, with the new signature", [fate(1, "delivered", 2)]],
-  ["has it both ways", [fate(1, "delivered"), fate(2, "delivered")]],
-  ["is getting it", [fate(1, "delivered"), fate(2, "pending")]],
-])("an endpoint that %s is sent nothing", (_, fates) => {
+  ["was delivered late, with the new signature", [fate(1, "delivered", 2)]],
+  ["was delivered with both signatures", [fate(1, "delivered"), fate(2, "delivered")]],
+  ["is being sent with the new signature", [fate(1, "delivered"), fate(2, "pending")]],
+])("a snapshot that %s is not sent again", (_, fates) => {
   expect(plan(fates)).toEqual([]);
 });
 
@@ -63,7 +63,7 @@ test("rows that have expired are taken for delivered, unless the endpoint is you
   expect(plan([], { createdAt: new Date(committedAt.getTime() + 1) })).toEqual([]);
 });
 
-test("filters and tenants hold; a disabled endpoint gets its delivery when it is enabled", () => {
+test("other tenants' endpoints and excluding filters get no delivery; a disabled endpoint gets one", () => {
   const had = [fate(1, "delivered")];
   expect(plan(had, { events: ["snapshot.withheld"] })).toEqual([]);
   expect(plan(had, { documentTypes: ["core/image"] })).toEqual([]);
@@ -71,7 +71,7 @@ test("filters and tenants hold; a disabled endpoint gets its delivery when it is
   expect(plan(had, { enabled: false })).toMatchObject([{ place: "due" }]);
 });
 
-test("after a second revocation it goes out as _r3 to whoever has _r2", () => {
+test("after a second revocation whoever has the snapshot as _r2 gets it as _r3", () => {
   const [delivery] = plan([fate(1, "delivered"), fate(2, "delivered")], {}, 3);
   expect(delivery!.webhookId).toMatch(/_4_r3$/);
   expect(plan([fate(1, "delivered"), fate(2, "pending", 3)], {}, 3)).toEqual([]);

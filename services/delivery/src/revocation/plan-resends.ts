@@ -47,7 +47,10 @@ export function planResends(
 }
 
 /**
- * @param known its rows; empty when they were deleted after 30 days
+ * Whether the endpoint has the snapshot with no signature but old ones.
+ *
+ * @param known the endpoint's deliveries of the snapshot; empty when their rows were deleted after
+ * 30 days
  * @param isOlder whether the endpoint existed when the snapshot was committed
  */
 function hasOldSignature(known: readonly DeliveryFate[], webhookId: string, isOlder: boolean): boolean {

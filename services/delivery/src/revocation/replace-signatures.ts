@@ -21,9 +21,9 @@ export interface ReplaceSignaturesDeps {
 export type Signed = Exclude<SignResult, { isUnattested: true }>;
 
 /**
- * Has snapshots signed again and hands the signatures to documents. What must be sent again is
- * noted before that: a repetition finds snapshots by their old signature in documents, which is
- * then gone.
+ * Has snapshots signed again, notes in `resends` that they must be sent again, and hands the
+ * signatures to documents. They are noted first: a repetition finds snapshots only by the old
+ * signatures in documents, and the new ones replace these.
  *
  * @returns the number of replaced signatures
  */

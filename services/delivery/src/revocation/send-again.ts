@@ -18,8 +18,8 @@ export interface SendAgainDeps {
  * Repeating the call stores nothing twice.
  *
  * A snapshot must not be sent after a newer one of its document. Rows of newer ones that are stored
- * later stay behind. Snapshots with a newer row already are ended here and, in case the process
- * dies in between, before their attempt (`prepareAttempt`).
+ * later stand behind it in its lane. A new row whose lane has a newer one already is ended here. If
+ * the process dies first, `prepareAttempt` ends the row before it is sent.
  *
  * @returns the number of stored deliveries
  */
@@ -30,7 +30,7 @@ export async function sendAgain(deps: SendAgainDeps, anew: readonly SignedAnew[]
   const fates = await deps.resentRows.fates(ids);
   const planned = anew.flatMap((each) => planResends(each, endpoints, fates, now));
   if (planned.length === 0) return 0;
-  // None of them is leased to this process.
+  // The end of a lease is not used here, because none of these rows is stored with a lease.
   const places = await deps.deliveries.insert(planned, now);
   await deps.lanes.expedite(
     planned.filter((_, index) => places[index] === "behind"),

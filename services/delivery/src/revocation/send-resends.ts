@@ -16,8 +16,8 @@ export interface SendResendsDeps extends ReplaceSignaturesDeps {
 
 /**
  * Sends some of a tenant's snapshots again that were signed again: those that are their documents'
- * newest ones, because older ones are of no use to receivers. A snapshot is removed from the list
- * once its deliveries are stored.
+ * newest ones, because older ones are of no use to receivers. Once the deliveries are stored,
+ * newest and older ones are removed from `resends`.
  *
  * @param limit most snapshots, up to 256
  * @returns the number of stored deliveries
@@ -56,7 +56,7 @@ async function newestOf(
   return references.filter((reference) => newest.has(snapshotKey(reference)));
 }
 
-/** The snapshot, when it had another signature before. */
+/** The snapshot, when it had another signature before; empty otherwise. */
 function anewOf(result: Signed): SignedAnew[] {
   if (!("signature" in result) || result.signature.signingNumber === 1) return [];
   return [{ snapshot: result.snapshot, signingNumber: result.signature.signingNumber }];

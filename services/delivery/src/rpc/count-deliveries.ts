@@ -35,7 +35,7 @@ const [hoursDefault, hoursMax] = [24, 48];
 const [keptMax, keptMs] = [500, 60_000];
 const none: HourCount = { count: 0, hasMore: false };
 
-/** Concurrent requests for the same counts share one answer. */
+/** Requests for the same counts share one answer for a minute. */
 export function countDeliveries(
   deps: CountDeliveriesDeps,
 ): MethodImpl<typeof DeliveryLogService.method.countDeliveries> {
@@ -81,7 +81,7 @@ function storedStateOf(shown: DeliveryState): StoredState {
   return shown === "held" ? "pending" : shown;
 }
 
-/** Endpoints with deliveries in a state. */
+/** The endpoints whose deliveries, if there are any, can be shown in a state. */
 function idsOf(endpoints: readonly ManagedEndpoint[], shown: DeliveryState): string[] {
   const stored = storedStateOf(shown);
   return endpoints.flatMap((each) => (shownState(stored, each) === shown ? each.endpointId : []));

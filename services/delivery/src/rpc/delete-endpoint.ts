@@ -14,9 +14,9 @@ export interface DeleteEndpointDeps {
 }
 
 /**
- * A backlog of more than a thousand deliveries is deleted after the answer. Pending deliveries
+ * What a backlog has beyond a thousand deliveries is deleted after the answer. Pending deliveries
  * remain when the process dies before they are deleted, or when a concurrent ingest has read the
- * endpoint before. The next attempt of each finds no endpoint and deletes it.
+ * endpoint before. When such a delivery is due, the sender finds no endpoint and deletes it.
  */
 export function deleteEndpoint(
   deps: DeleteEndpointDeps,

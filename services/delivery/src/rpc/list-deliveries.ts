@@ -17,7 +17,7 @@ export interface ListDeliveriesDeps {
   deliveryLog: Pick<DeliveryLogStore, "list">;
 }
 
-/** Without an endpoint it lists the deliveries of all registered ones. */
+/** A request without an endpoint lists the deliveries of all endpoints that are registered. */
 export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof DeliveryLogService.method.listDeliveries> {
   return async (request, { signal }) => {
     const tenantId = requireTenantId(request.tenantId);

@@ -1,6 +1,10 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** Refuses a request because of one of its fields. */
+/**
+ * The error for a request with a field that is not accepted.
+ *
+ * @param pointer names the field, for example `/limit`
+ */
 export function refused(pointer: string, message: string): DomainError {
   return new DomainError("invalid", `${pointer.slice(1)} ${message}`, { violations: [{ pointer, message }] });
 }

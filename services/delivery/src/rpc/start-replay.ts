@@ -17,7 +17,7 @@ export interface StartReplayDeps {
   auditedReplays: Pick<AuditedReplays, "start">;
 }
 
-/** Most attempts while another replay of the endpoint ends between two checks. */
+/** Most attempts: the replay that refused this one may have ended before it is looked for. */
 const triesMax = 3;
 
 /** A process of delivery starts the replay within a second. */
@@ -34,7 +34,7 @@ export function startReplay(
   };
 }
 
-/** @throws DomainError `failed_precondition` that names the running replay */
+/** @throws DomainError `failed_precondition` that names the running replay; `conflict` */
 async function storeUnlessRunning(deps: StartReplayDeps, replay: Replay, by: AuditAuthor): Promise<void> {
   const { tenantId, endpointId } = replay;
   for (let tries = 0; tries < triesMax; tries += 1) {

@@ -15,7 +15,7 @@ export interface TestEndpointDeps {
   expediteAll: (endpoint: EndpointName) => Promise<void>;
 }
 
-/** When the receiver accepts the ping, its waiting deliveries are sent at once. */
+/** When the receiver accepts the ping, the endpoint's waiting deliveries are sent at once. */
 export function testEndpoint(
   { endpoints, post, expediteAll }: TestEndpointDeps,
   mayChange: MayChange,

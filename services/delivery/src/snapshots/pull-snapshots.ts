@@ -16,7 +16,7 @@ export const pullMax = 256;
  * Reads snapshots from documents, one answer (at most 4 MiB) at a time, in the order of the
  * references. Skips snapshots that documents does not have.
  *
- * @param trace options of the calls: `tracedFor`
+ * @param trace options of the calls, from `tracedFor`
  */
 export async function* pullSnapshots(
   feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">,

@@ -10,7 +10,7 @@ describe("a message about snapshots", () => {
     parseReferences(toBinary(SnapshotReferencesSchema, create(SnapshotReferencesSchema, { references })));
   const parse = (change: Partial<typeof sound & { type: string }>) => parseAll([sound, { ...sound, ...change }]);
 
-  it("is read", () => {
+  it("is read with sequences up to 2^53 - 1", () => {
     expect(parse({ sequence: 2n ** 53n - 1n })).toEqual([
       { ...sound, sequence: 7 },
       { ...sound, sequence: Number.MAX_SAFE_INTEGER },
@@ -18,8 +18,8 @@ describe("a message about snapshots", () => {
   });
 
   it.each([
-    ["none", 0],
-    ["more than a transaction has", 65],
+    ["no reference", 0],
+    ["more references than a transaction has snapshots", 65],
   ])("is refused with %s", (_, count) => {
     expect(() => parseAll(Array.from({ length: count }, () => sound))).toThrow(DomainError);
   });
@@ -43,7 +43,7 @@ describe("a message about snapshots", () => {
     expect(parseAll(Array.from({ length: 64 }, () => longest))).toHaveLength(64);
   });
 
-  it("is refused when it is something else", () => {
+  it("is refused when its bytes are no references", () => {
     expect(() => parseReferences(Buffer.from("hello"))).toThrow();
   });
 });

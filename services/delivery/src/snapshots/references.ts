@@ -13,7 +13,9 @@ export function referenceFromProto({ tenantId, documentId, sequence }: SnapshotR
   return { tenantId, documentId, sequence: Number(sequence) };
 }
 
-/** Most references in one message; a transaction of documents makes as many snapshots. */
+/**
+ * Most references in one message, because a transaction of documents makes at most 64 snapshots.
+ */
 const referencesMax = 64;
 /**
  * A tenant id of 32, a UUID of 36, a number of 8, a type name of 97 and a traceparent of 55 bytes
@@ -25,8 +27,8 @@ const messageBytesMax = referencesMax * 248;
  * Reads the references of a broker message. Everything is checked, because any process in the
  * cluster can send one.
  *
- * @throws DomainError `invalid` when no transaction can have announced these references; RangeError
- * when the bytes are not references
+ * @throws DomainError `invalid` when no transaction can have announced these references; Error when
+ * the bytes are not references
  */
 export function parseReferences(data: Uint8Array): Reference[] {
   if (data.byteLength > messageBytesMax) throw invalid(`comes in a message of ${data.byteLength} bytes`);

@@ -13,7 +13,7 @@ function snapshotOf(documentId: string, sha256 = Buffer.alloc(32)): FeedSnapshot
   return { ...names, status: "usable", committedAt: new Date(), isPending: true, olderPending: [], ...sealed };
 }
 
-/** Refuses every batch with a digest that is not one, as the signing service does. */
+/** Refuses every batch with a digest that does not have 32 bytes, as the signing service does. */
 const signing: Parameters<typeof signSnapshots>[0]["signing"] = {
   signSnapshots: async ({ items = [] }) => {
     if (items.some(({ sha256 }) => sha256?.length !== 32)) {
@@ -25,7 +25,7 @@ const signing: Parameters<typeof signSnapshots>[0]["signing"] = {
   },
 };
 
-test("a malformed digest is unsendable and keeps no other snapshot of its batch from being signed", async () => {
+test("a snapshot with a malformed digest is unsendable, and the others of its batch are signed", async () => {
   const snapshots = [snapshotOf("a"), snapshotOf("b", Buffer.alloc(5)), snapshotOf("c")];
   const results = await signSnapshots({ signing }, snapshots, new AbortController().signal);
   expect(results.map((each) => ("unsendable" in each ? each.unsendable : "signature" in each))).toEqual([

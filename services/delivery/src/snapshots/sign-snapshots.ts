@@ -12,8 +12,8 @@ export interface EndorsedSignature extends SnapshotSignature {
 }
 
 /**
- * Signing's result for a snapshot. Unattested: signing does not accept documents' attestation. It
- * may once both have the same key again, so the snapshot stays pending.
+ * Signing's result for a snapshot. `isUnattested`: signing does not accept documents' attestation.
+ * It may accept it later, when both have the same key again, so the snapshot stays pending.
  */
 export type SignResult =
   | { readonly snapshot: FeedSnapshot; readonly isUnattested: true }
@@ -28,7 +28,7 @@ interface SignSnapshotsDeps {
  * Has at most 256 snapshots signed. A snapshot that was signed before gets the same signature, or a
  * new one when its key was revoked. Rejects when signing is unavailable.
  *
- * @param trace options of the call: `tracedFor`
+ * @param trace options of the call, from `tracedFor`
  */
 export async function signSnapshots(
   deps: SignSnapshotsDeps,

@@ -25,7 +25,7 @@ export class AuditedReplays {
       });
       return true;
     } catch (error) {
-      // The duplicate key has ended the transaction, so it is returned and not repeated.
+      // Caught outside of the transaction, which a duplicate key has ended already.
       if (isDuplicateKey(error)) return false;
       throw error;
     }

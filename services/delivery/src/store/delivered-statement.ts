@@ -21,8 +21,8 @@ export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
 }
 
 /**
- * One statement for such records with the same generation, which in mongod 6.0 costs a third of a
- * statement for each. The update picks the values of each row by its id.
+ * One statement for records of `isDelivered` with the same generation. In mongod 6.0 it costs a
+ * third of a statement for each record. The update picks the values of each row by the row's id.
  */
 export function deliveredStatement(
   generation: number,

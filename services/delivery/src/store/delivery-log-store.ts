@@ -18,11 +18,11 @@ export interface DeliveryQuery {
   readonly tenantId: string;
   readonly endpointIds: readonly string[];
   readonly documentId?: string;
-  /** Present to list only some of them. */
+  /** Present to list no deliveries except these. */
   readonly deliveryIds?: readonly string[];
   /** Empty for all. */
   readonly states: readonly StoredState[];
-  /** Present to list pending deliveries of these endpoints only. */
+  /** Present to leave out pending deliveries of other endpoints than these. */
   readonly pendingOf?: readonly string[];
   readonly since?: Date;
   readonly until?: Date;
@@ -31,7 +31,7 @@ export interface DeliveryQuery {
   readonly after?: { readonly createdAt: Date; readonly deliveryId: string };
 }
 
-/** An attempt that an operator or a replay asked for. */
+/** An attempt that a person or a replay asked for. */
 export interface Resent extends Pick<
   LoggedDelivery,
   "deliveryId" | "tenantId" | "endpointId" | "documentId" | "sequence" | "webhookId" | "signingNumber" | "snapshot"
@@ -40,9 +40,9 @@ export interface Resent extends Pick<
   readonly outcome: AttemptOutcome;
   readonly isAccepted: boolean;
   readonly replayId: string;
-  /** The attempt's `vidimus-attempt`. */
+  /** The value of the attempt's header `vidimus-attempt`. */
   readonly attempt: number;
-  /** Whether this replay makes no further attempt. */
+  /** Whether this was the last attempt that the replay makes at the delivery. */
   readonly isLast: boolean;
 }
 
@@ -51,10 +51,11 @@ export const logOfEndpointIndex = "log_of_endpoint";
 const ofDocumentIndex = "of_document";
 
 /**
- * Indexes of every row of 30 days, of 75 and 130 bytes of disk for each. Together they take at most
- * 40 of the 350 µs of CPU that mongod 6.0 needs for the two statements of a delivery. The
- * deliveries of one document are few and are sorted in memory: an index with their time and id took
- * 240 bytes, because its keys arrive in no order and leave pages half empty.
+ * Indexes of all rows, also of final ones, which are kept for 30 days. A row takes 75 bytes of disk
+ * in the first index and 130 in the second. Together they take at most 40 of the 350 µs of CPU that
+ * mongod 6.0 needs for the two statements of a delivery. The deliveries of one document are few and
+ * are sorted in memory: an index with their time and id took 240 bytes, because its keys arrive in
+ * no order and leave pages half empty.
  */
 export const logIndexes = {
   [logOfEndpointIndex]: { key: { tenantId: 1, endpointId: 1, createdAt: -1, _id: -1 } },
@@ -77,10 +78,10 @@ type SnapshotRow = Pick<
   "documentId" | "sequence" | "signingNumber" | "state" | "endedReplayId" | "attempts"
 > & { snapshot?: Pick<SnapshotFacts, "event"> };
 
-/** Longest time of a search for rare states. */
+/** Longest time of one list: a search for rare states reads many rows. */
 const searchMsMax = 5_000;
 
-/** Reads `deliveries` for people, and records what they have sent again. */
+/** Reads `deliveries` for people, and records the attempts that people and replays ask for. */
 export class DeliveryLogStore {
   readonly #rows: Collection<DeliveryRow>;
 

@@ -80,7 +80,7 @@ export class DeliveryStore {
   }
 }
 
-/** Whether it is planned as its lane's bearer. */
+/** Whether a delivery is planned as its lane's bearer. */
 function isBearer({ place }: NewDelivery): boolean {
   return place === "leased" || place === "due";
 }

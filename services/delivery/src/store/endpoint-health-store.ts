@@ -60,7 +60,10 @@ export class EndpointHealthStore {
     }
   }
 
-  /** Backlogs of endpoints with pending deliveries. A lane's bearer is its oldest row. */
+  /**
+   * Backlogs of endpoints with pending deliveries, by endpoint id. Reads only the bearers: each
+   * stands for one document, and is the oldest row of its lane.
+   */
   async #backlogs(tenantId: string, endpointIds: readonly string[], signal: AbortSignal | undefined) {
     const found = this.#rows.aggregate<{ _id: string; oldestAt: Date; documents: number; last: AttemptRow | null }>(
       [
@@ -85,7 +88,10 @@ export class EndpointHealthStore {
     );
   }
 
-  /** Searches the most recently stored deliveries. */
+  /**
+   * When the newest delivered row was accepted. A row that was stored before may have been accepted
+   * later.
+   */
   async #lastAccepted(tenantId: string, endpointId: string, signal: AbortSignal | undefined) {
     const [found] = await this.#rows
       .find({ tenantId, endpointId, state: "delivered" }, { projection: { endedAt: 1 }, ...(signal ? { signal } : {}) })

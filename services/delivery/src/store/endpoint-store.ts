@@ -9,7 +9,7 @@ import { UnopenedEndpoints } from "./unopened-endpoints.ts";
 
 /**
  * Keeps endpoints, with encrypted secrets and headers. An endpoint that cannot be opened is read as
- * a disabled one, so that other endpoints are not affected; it cannot be stored as it is.
+ * a disabled one, so that other endpoints are not affected. Storing it throws.
  */
 export class EndpointStore {
   static readonly indexes = {

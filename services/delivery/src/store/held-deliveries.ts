@@ -7,8 +7,8 @@ import type { DeliveryRow } from "./rows.ts";
 const countMax = 10_000;
 
 /**
- * The pending deliveries of a disabled endpoint. Both searches read one end of the index of pending
- * rows, whatever number was delivered.
+ * The pending deliveries of a disabled endpoint. Both searches read only one end of the index of
+ * pending rows, so final deliveries, however many, do not slow them.
  */
 export async function heldDeliveries(
   rows: Collection<DeliveryRow>,

@@ -37,8 +37,9 @@ export class LaneBearers {
   }
 
   /**
-   * Gives a bearer to every lane that has undelivered rows and none. A lane loses it when MongoDB's
-   * primary and the process die together between two statements.
+   * Gives a bearer to every lane that has undelivered rows and no bearer. A lane loses its bearer
+   * when MongoDB's primary and the process die together between two statements, and when a restore
+   * gives the bearer up.
    *
    * @returns the number of such lanes
    */
@@ -64,8 +65,8 @@ export class LaneBearers {
   }
 
   /**
-   * The oldest row of each lane. The index has no signing number: a sort by it would read the whole
-   * lane.
+   * The id of a lane's oldest row, by lane key. Signing numbers are compared here: the index lacks
+   * them, so MongoDB would read the whole lane to sort by them.
    */
   async #oldestOf(lane: Lane): Promise<Map<string, string>> {
     const filter: Filter<DeliveryRow> = { ...laneFilter(lane), state: "pending" };
@@ -98,7 +99,11 @@ export class LaneBearers {
     return new Map(rows.filter(([key]) => wanted.has(key)));
   }
 
-  /** A lane that has got a bearer meanwhile refuses a second one. @returns whether none has */
+  /**
+   * Makes rows bearers, except in lanes that have got another bearer meanwhile.
+   *
+   * @returns whether all rows became bearers
+   */
   async #appoint(deliveryIds: readonly string[], now: Date): Promise<boolean> {
     if (deliveryIds.length === 0) return true;
     const statements = deliveryIds.map((_id) => appointment(_id, now));

@@ -32,8 +32,9 @@ export class LaneEndings {
   }
 
   /**
-   * Ends the undelivered rows of lanes that are older than a snapshot which the endpoint's filter
-   * excludes. Newer rows there then have a bearer. Takes one command when there are no older rows.
+   * Supersedes, in each lane, the undelivered rows that are older than a snapshot which the
+   * endpoint's filter excludes. If rows are left in such a lane, one of them is its bearer then.
+   * Takes one command when there are no older rows.
    */
   async supersede(excluded: readonly (Lane & Pick<Delivery, "sequence">)[], now: Date): Promise<void> {
     if (excluded.length === 0) return;
@@ -52,8 +53,9 @@ export class LaneEndings {
   }
 
   /**
-   * Ends rows that have yielded to a row that has ended since, because a process died while it
-   * journaled that. The rest of these lanes then has a bearer and no lease.
+   * Ends rows that have yielded to a row that has ended since: a process journaled the end of that
+   * row, and died before it ended the older ones. The rest of these lanes then has a bearer and no
+   * lease.
    *
    * @param lanes whose `yieldedTo` is not among their rows
    * @returns the lanes that needed no change
@@ -93,9 +95,9 @@ export class LaneEndings {
   }
 
   /**
-   * Gives up, without an attempt, rows of an endpoint's lanes whose next row was stored before a
-   * time: that row, and all rows as old. Lanes under a lease are left to the next call, and so are
-   * lanes that have yielded to a younger row, after which no older one must be sent.
+   * Gives up, without an attempt, the rows of an endpoint's lanes that were stored before a time.
+   * Lanes under a lease are left to the next call. So are lanes that have yielded to a younger row:
+   * only their bearer says so, and without it an older row would be sent after the younger one.
    *
    * @param from `next` of the call before
    * @returns the number of shortened lanes and where to continue; no `next` when all were examined
@@ -124,7 +126,7 @@ export class LaneEndings {
     return { ended, next: found.length < lanesMax ? undefined : found.at(-1)?.nextAttemptAt };
   }
 
-  /** Returns the rows that are old or have ended already, with their sequences. */
+  /** The sequences of those rows that were stored before a time, by id, also of ended rows. */
   async #old(deliveryIds: readonly string[], storedBefore: Date): Promise<Map<string, number>> {
     if (deliveryIds.length === 0) return new Map();
     const filter = { _id: { $in: [...deliveryIds] }, createdAt: { $lte: storedBefore } };

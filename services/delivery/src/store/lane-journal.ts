@@ -9,7 +9,7 @@ import type { DeliveryRow } from "./rows.ts";
 
 /**
  * The result of a record. `followed`: nothing was journaled, because another process has stored
- * rows behind; load them, and decide again. `lost`: another process has the lane.
+ * rows behind the bearer; load them, and decide again. `lost`: a later claim has taken the lane.
  */
 export type Journaled = { readonly kind: "done"; readonly lane?: LeasedLane } | { readonly kind: "followed" | "lost" };
 
@@ -28,7 +28,7 @@ export class LaneJournal {
    * Journals attempts and their effects on lanes. A record that is repeated after an error is
    * journaled once.
    *
-   * @returns the result of each record
+   * @returns the result of each record, in the order of the records
    */
   async record(records: readonly LaneRecord[]): Promise<Journaled[]> {
     const { simple = [], others = [] } = Object.groupBy(records, (each) => (isSimple(each) ? "simple" : "others"));
@@ -57,8 +57,8 @@ export class LaneJournal {
   }
 
   /**
-   * The statements of a lane are ordered, because the next bearer is refused while the old one is
-   * one.
+   * Journals records that change other rows, too. Of each lane the statement for the old bearer
+   * comes before that for the next one, because the unique index refuses a second bearer.
    *
    * @returns whether all are known to be journaled
    */
@@ -91,7 +91,7 @@ export class LaneJournal {
     };
   }
 
-  /** Makes the lane's oldest row the bearer when the old one has reached a final state. */
+  /** Makes the lane's oldest row the bearer when the old bearer has reached a final state. */
   #promotion(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[] {
     const next = bearerAfter(record);
     if (!next || next.deliveryId === record.before.bearer.deliveryId) return [];
@@ -100,7 +100,7 @@ export class LaneJournal {
     return [{ updateOne: { filter: { _id, generation, state: "pending" }, update } }];
   }
 
-  /** The fields of a bearer besides its row's own. */
+  /** Sets the fields that only a bearer has; removes them from a row that is no bearer any more. */
   #laneUpdate(record: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
     const { step, leaseUntil, token } = record;
     if (bearerAfter(record)?.deliveryId !== deliveryId) return { $unset: bearerFields };
@@ -136,9 +136,10 @@ export class LaneJournal {
   }
 
   /**
-   * Notes that a receiver has accepted a webhook whose lane was lost meanwhile, which needs no
-   * lease because it is a fact. Older rows had yielded to it, and end first: when the process dies
-   * between the two statements, the accepted webhook is sent again, and no older one after it.
+   * Notes that a receiver has accepted a webhook whose lane this process has lost meanwhile. That
+   * needs no lease, because the acceptance is a fact. The older rows, which had yielded to the
+   * accepted one, end first: when the process dies between the two statements, the accepted webhook
+   * is sent again, and no older one after it.
    */
   async noteAccepted(row: SendableRow, outcome: AttemptOutcome): Promise<void> {
     const changed = { $inc: { generation: 1 }, $unset: bearerFields };
@@ -224,7 +225,7 @@ function olderFilter(row: SendableRow): Filter<DeliveryRow> {
   return { ...laneFilter(row), state: "pending", $or: older };
 }
 
-/** The update of a row of the lane by a step. */
+/** What a step changes in a row, except for the fields that only a bearer has. */
 function rowUpdate(record: LaneRecord, deliveryId: string): UpdateFilter<DeliveryRow> {
   const { before, step, outcome, webhookId } = record;
   const token = deliveryId === before.bearer.deliveryId ? {} : { token: record.token };

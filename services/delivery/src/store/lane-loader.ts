@@ -63,7 +63,7 @@ export class LaneLoader {
         .toArray();
       const page = Map.groupBy(found, ({ documentId }) => documentId);
       for (const [documentId, rows] of page) behind.set(documentId, rows);
-      // Rows of this document, and of all later ones, may be missing.
+      // Rows of the last document of a full page, and of all later documents, may be missing.
       const cutAt = found.length < rowsMax ? undefined : found.at(-1)?.documentId;
       if (cutAt === undefined) break;
       const isDeep = (page.get(cutAt)?.length ?? 0) > laneRowsMax;
@@ -72,7 +72,7 @@ export class LaneLoader {
     return behind;
   }
 
-  /** Reads the oldest and the newest rows of a lane. */
+  /** Reads the oldest and the newest rows of a lane that is too long to be read completely. */
   async #loadDeep(bearer: RowHead, leaseUntil: Date): Promise<LeasedLane> {
     const filter = { ...laneFilter(bearer), state: "pending" as const };
     const options = { projection: sendableProjection };
@@ -98,9 +98,10 @@ export class LaneLoader {
   }
 
   /**
-   * Finds lanes that have older undelivered rows than those that were just stored with their lease:
-   * a bearer had ended a moment before, and the next one was not appointed yet. No older rows can
-   * come later. Reads nothing for the first snapshots of documents.
+   * Of lanes whose bearer was just stored with a lease, finds those with undelivered rows that are
+   * older: when the bearer was stored, the bearer before had just ended and one of these rows was
+   * not appointed yet. No older rows can come later. Reads nothing for the first snapshots of
+   * documents.
    */
   async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
     const later = lanes.filter(({ state: { rows } }) => (rows[0]?.sequence ?? 0) > 1);
@@ -120,7 +121,7 @@ export class LaneLoader {
     return later.filter(({ state: { rows } }) => rows[0] !== undefined && keys.has(laneKey(rows[0])));
   }
 
-  /** Adds the newest rows of a lane that are not known yet. */
+  /** Adds the rows of a lane that are newer than the known ones. */
   async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
     const newest = lane.state.rows.toSorted(compareRows).at(-1);
     if (!newest) return lane;

@@ -3,7 +3,7 @@ import type { LaneStep } from "../domain/advance-lane.ts";
 import type { LeasedLane, SendableRow } from "./delivery-rows.ts";
 
 export interface LaneRecord {
-  /** The lane as it was attempted. */
+  /** The lane before the attempt's outcome. */
   readonly before: LeasedLane;
   readonly step: LaneStep<SendableRow>;
   readonly outcome: AttemptOutcome;

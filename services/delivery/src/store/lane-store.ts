@@ -16,11 +16,13 @@ export interface EndpointDue {
   readonly nextAttemptAt: Date;
 }
 
-/** A row that was stored behind its lane's bearer. */
+/** A lane in which a row was stored, or may have been stored, behind the bearer. */
 export interface Arrival extends Lane {
   /**
-   * Present when the row may have been stored before: a bearer that was attempted since this time
-   * keeps its backoff. An attempt that was made while a row was being stored did not know of it.
+   * Present when the row was stored earlier, maybe by a process that died before it expedited the
+   * lane: the commit time of the row's snapshot. A bearer that was attempted since then keeps its
+   * backoff. Absent for a row that was just stored: an attempt that was made meanwhile did not know
+   * the row, so the lane is due at once.
    */
   readonly knownSince?: Date;
 }
@@ -98,7 +100,8 @@ export class LaneStore {
     try {
       return await this.#load(leased, leaseUntil);
     } catch (error) {
-      // Otherwise the lanes would wait until their leases end, as they do when this fails, too.
+      // Without the release the lanes would wait until their leases end. So they do when the
+      // release fails, too.
       await this.#releaseBearers(
         leased.map(({ _id, generation }) => ({ deliveryId: _id, generation })),
         new Date(),
@@ -125,7 +128,7 @@ export class LaneStore {
       $unset: { isFollowed: 1 as const },
       $inc: { generation: 1 },
     };
-    // Rows with the same change share a statement, which costs a third of one for each.
+    // Rows of the same generation share a statement, which costs a third of a statement for each.
     const operations = Array.from(
       Map.groupBy(bearers, ({ generation }) => generation),
       ([generation, rows]) => {
@@ -147,7 +150,8 @@ export class LaneStore {
   }
 
   /**
-   * Those of the lanes that were just stored with their lease which have older undelivered rows.
+   * Of lanes that this process has just stored with their lease, returns those with older
+   * undelivered rows.
    */
   async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
     return this.#loader.withOlder(lanes);
@@ -195,18 +199,20 @@ export class LaneStore {
   }
 
   /**
-   * Makes lanes due at once in which rows were stored behind the bearer. Tells the holder of a
-   * lease about them. A lane without a bearer gets its oldest row as bearer.
+   * Makes lanes due at once in which rows were stored behind the bearer. Where the bearer is
+   * leased, its row tells the holder of the lease to load these rows. A lane without a bearer gets
+   * its oldest row as bearer.
    */
   async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
     let untold = [...new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each])).values()];
-    // When a lane got a bearer in between, `appoint` returns it, so that the holder is told, too.
+    // `appoint` returns lanes when some of them got a bearer meanwhile, maybe a leased one. Its
+    // holder is then told, too.
     while (untold.length > 0 && !(await this.#tell(untold, now))) {
       untold = await this.#bearers.appoint(untold, now);
     }
   }
 
-  /** @returns whether each lane had a bearer that could be told */
+  /** @returns whether each lane had a bearer */
   async #tell(arrivals: readonly Arrival[], now: Date): Promise<boolean> {
     const operations = arrivals.map((arrival) => ({
       updateOne: { filter: { ...laneFilter(arrival), nextAttemptAt: present }, update: expedition(arrival, now) },
@@ -220,13 +226,14 @@ export class LaneStore {
     await this.#bearers.appoint(lanes, now);
   }
 
-  /** Gives a bearer to every lane that has lost it. @returns the number of such lanes */
+  /** Gives a bearer to every lane that has lost its bearer. @returns the number of such lanes */
   async appointMissingBearers(now: Date): Promise<number> {
     return this.#bearers.appointMissing(now);
   }
 
   /**
-   * When the oldest undelivered row of each endpoint was stored, for the hundred oldest.
+   * When the oldest undelivered row of an endpoint was stored, for the hundred endpoints with the
+   * oldest such rows.
    *
    * @param without endpoints to leave out
    */
@@ -241,8 +248,8 @@ export class LaneStore {
     ];
     const found = this.#rows.aggregate<{ _id: string; oldest: { createdAt: Date } }>(
       [
-        // One row for each endpoint, as in the schedule. The index of undelivered rows has the
-        // oldest last.
+        // One row for each endpoint, as in `schedule`. The lookup then reads one entry of an
+        // endpoint, the last, because the index of undelivered rows has the oldest last.
         ...firstOfEach,
         { $match: { _id: { $nin: [...without] } } },
         { $lookup: { from: this.#rows.collectionName, let: ofEndpoint, pipeline: oldest, as: "oldest" } },
@@ -255,7 +262,7 @@ export class LaneStore {
     return (await found.toArray()).map(({ _id, oldest: { createdAt } }) => ({ endpointId: _id, oldestAt: createdAt }));
   }
 
-  /** Makes all lanes of a recovered endpoint due that wait for a backoff. */
+  /** Makes all lanes of a recovered or enabled endpoint due that wait for a backoff. */
   async expediteEndpoint(endpointId: string, now: Date): Promise<void> {
     await this.#rows.updateMany(
       { endpointId, nextAttemptAt: { $gt: now }, lease: absent },
@@ -264,7 +271,7 @@ export class LaneStore {
   }
 }
 
-/** Orders arrivals; those that were certainly not stored before are the newest. */
+/** Orders arrivals by `knownSince`; those without it, which were just stored, come last. */
 function byAge(a: Arrival, b: Arrival): number {
   return (a.knownSince?.getTime() ?? Number.MAX_VALUE) - (b.knownSince?.getTime() ?? Number.MAX_VALUE);
 }
@@ -272,7 +279,9 @@ function byAge(a: Arrival, b: Arrival): number {
 const absent = { $exists: false } as const;
 const present = { $exists: true } as const;
 
-/** Bearers without a valid lease. The lease of a process that died stays in the row after its end. */
+/**
+ * Bearers without a valid lease. The lease of a process that died stays in the row after its end.
+ */
 const unleased = (now: Date) => {
   return { nextAttemptAt: { $gt: new Date(0) }, $or: [{ lease: absent }, { nextAttemptAt: { $lte: now } }] };
 };
@@ -285,8 +294,8 @@ function expedition({ knownSince }: Arrival, now: Date) {
   return [
     {
       $set: {
-        // Set also on a lease that has ended, because its holder may still renew it without knowing
-        // of the row.
+        // Set also on a lease that has ended, because its holder may still renew the lease without
+        // knowing the row.
         isFollowed: { $cond: [{ $gt: ["$lease", null] }, true, "$$REMOVE"] },
         isExpedited: { $cond: [stays, { $ifNull: ["$isExpedited", "$$REMOVE"] }, true] },
         nextAttemptAt: { $cond: [stays, "$nextAttemptAt", now] },

@@ -42,7 +42,7 @@ export class ResendStore {
     return this.#rows.find({ tenantId, dueAt: { $lte: now } }, { limit, projection }).toArray();
   }
 
-  /** Removes snapshots that were sent again, or need not be. */
+  /** Removes snapshots that were sent again, or need not be sent again. */
   async remove(references: readonly Reference[]): Promise<void> {
     const operations = references.map(({ tenantId, documentId, sequence }) => {
       return { deleteOne: { filter: { _id: `${tenantId} ${documentId}`, sequence } } };

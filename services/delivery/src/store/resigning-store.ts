@@ -9,7 +9,7 @@ export interface ClaimedResigning {
   readonly doneKeyIds: readonly string[];
   /** Whether the work was ever completed. */
   readonly hasFinished: boolean;
-  /** Absent when there is none yet. */
+  /** How far the work has come; absent when none has begun. */
   readonly run?: ResigningRun;
 }
 

@@ -6,7 +6,7 @@ import type { DeliveryRow } from "./rows.ts";
 
 const undelivered = { state: "pending" as const };
 
-/** Deliveries of a restored database, while no delivery process runs. */
+/** Reads and ends deliveries of a restored database. No delivery process may run meanwhile. */
 export class RestoredDeliveries {
   readonly #rows: Collection<DeliveryRow>;
 
@@ -14,14 +14,14 @@ export class RestoredDeliveries {
     this.#rows = rows;
   }
 
-  /** The highest sequence of any document that has a row; 0 without one. Reads every row. */
+  /** The highest sequence of any row, also of a notice's; 0 without rows. Reads every row. */
   async highestSequence(): Promise<number> {
     const pipeline = [{ $group: { _id: null, highest: { $max: "$sequence" } } }];
     const [found] = await this.#rows.aggregate<{ highest: number }>(pipeline).toArray();
     return found?.highest ?? 0;
   }
 
-  /** The snapshots with undelivered rows, each once. */
+  /** The tenants, documents and sequences of undelivered rows, also of notices, each once. */
   async *undelivered(): AsyncGenerator<Reference> {
     const key = { tenantId: "$tenantId", documentId: "$documentId", sequence: "$sequence" };
     const found = this.#rows.aggregate<{ _id: Reference }>([{ $match: undelivered }, { $group: { _id: key } }], {
@@ -32,8 +32,8 @@ export class RestoredDeliveries {
 
   /**
    * Gives up the undelivered rows of a snapshot that documents has lost: its body can no longer be
-   * made, and it would block every newer snapshot of its document. The lane's next row becomes its
-   * bearer when a process of delivery starts.
+   * made, and it would block every newer snapshot of its document. The next row of each lane
+   * becomes the lane's bearer when a process of delivery starts.
    *
    * @returns the number of rows
    */

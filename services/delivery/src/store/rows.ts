@@ -9,7 +9,7 @@ export interface EndpointRow {
   _id: string;
   tenantId: string;
   url: string;
-  /** Name for people; absent to show the host of its URL. */
+  /** Name for people. When it is absent, the host of the URL is shown. */
   name?: string;
   /** Description for people; absent when empty. */
   description?: string;
@@ -45,33 +45,35 @@ export interface SecretRow {
  * `deliveries`: one row for each endpoint and webhook. The id is a hash of both, so it is unique on
  * endpoint, document, sequence and signing number.
  *
- * The undelivered rows of a document and an endpoint are a lane. Exactly one of them is its bearer:
- * it alone has `nextAttemptAt`, the lane's lease and everything else that is journaled of the lane.
- * A unique index refuses a second one.
+ * The undelivered rows of a document and an endpoint are a lane. One of them is its bearer: it
+ * alone has `nextAttemptAt`, the lane's lease and everything else that is journaled of the lane. A
+ * unique index refuses a second bearer. Between the end of a bearer and the appointment of the next
+ * one, a lane has none.
  */
 export interface DeliveryRow {
   _id: string;
   tenantId: string;
   endpointId: string;
-  /** For a notice: the endpoint that it is about. */
+  /** For a notice: the id of the endpoint that the notice is about. */
   documentId: string;
-  /** For a notice: its time, in milliseconds since 1970. */
+  /** For a notice: the notice's time, in milliseconds since 1970. */
   sequence: number;
   signingNumber: number;
   webhookId: string;
   /** Facts of a snapshot's webhook, for the log. The body is not stored. */
   snapshot?: SnapshotFacts;
   notice?: NoticeFacts;
-  /** Length of its body, in bytes, at most a kilobyte too high. */
+  /** Length of the webhook's body, in bytes, at most a kilobyte too high. */
   bodyBytes: number;
   /**
-   * `pending`: to be attempted while the endpoint is enabled. The others are final; `superseded`: a
-   * newer one was accepted, or the endpoint's filter excludes a newer one.
+   * `pending`: to be attempted while the endpoint is enabled. The others are final. `superseded`: a
+   * newer snapshot of the document was accepted, or is excluded by the endpoint's filter, or was
+   * stored before this one could be sent again after a revocation.
    */
   state: "pending" | "delivered" | "superseded" | "exhausted";
   /**
-   * Raised by every claim and every result of the bearer. Writes match it, so a process that lost
-   * its lease writes nothing.
+   * Raised by every claim, release and journaled result of the bearer. Writes match it, so a
+   * process that lost its lease writes nothing.
    */
   generation: number;
   /**
@@ -80,16 +82,19 @@ export interface DeliveryRow {
    */
   nextAttemptAt?: Date;
   /**
-   * Bearer only: present while a process may attempt the lane. The token is that of the claim or
-   * attempt that took the lease, by which a process tells its own record from a later claim of its
-   * own.
+   * Bearer only: present while a process may attempt the lane. Each claim, and each record of an
+   * attempt that keeps the lease, writes a new token. By the token a process tells whether its own
+   * record was written, or a later claim of its own.
    */
   lease?: { holder: string; until: Date; token?: string };
   /** Bearer only: the delivery to which all older ones of the lane have yielded. */
   yieldedTo?: string;
-  /** Bearer only: it was expedited before its backoff ended. */
+  /** Bearer only: the lane was expedited before its backoff ended. */
   isExpedited?: true;
-  /** Bearer only: another process has stored a newer row since the lease was taken. */
+  /**
+   * Bearer only: since the lease was taken, newer rows may have been stored that the lease's holder
+   * does not know.
+   */
   isFollowed?: true;
   attemptCount: number;
   /** Steps of the backoff that the row's failures have taken. */
@@ -101,7 +106,7 @@ export interface DeliveryRow {
   /** The last 50 attempts. */
   attempts: AttemptRow[];
   createdAt: Date;
-  /** When it reached a final state. */
+  /** When the row reached a final state, or was last sent again after that. */
   endedAt?: Date;
   /** Final rows only: when MongoDB deletes the row. */
   expiresAt?: Date;
@@ -119,7 +124,10 @@ export interface AttemptRow {
   replayId?: string;
   /** `vidimus-attempt` of a webhook that was sent again. */
   number?: number;
-  /** Id of the attempt, where its record must be told from a repeated one. */
+  /**
+   * Id of the attempt; absent when the row was the lane's bearer. A record that is repeated after
+   * an error finds the token, and does not add the attempt a second time.
+   */
   token?: string;
 }
 
@@ -178,7 +186,7 @@ export interface ReplayRow {
 /** `trust_list`: one row, the newest trust list that any process of delivery has read. */
 export interface TrustListRow {
   _id: "trust_list";
-  /** Of the key ring; greater after each change of the list. */
+  /** Revision of signing's key ring; each change of the trust list raises it. */
   revision: number;
   keyIds: string[];
   /** Every key that delivery has ever read in a trust list. */

@@ -19,16 +19,19 @@ export interface SecretBox {
    * @throws Error when it was changed, or belongs to another endpoint or URL
    */
   open(owner: SecretOwner, kind: SecretKind, sealed: Uint8Array): Buffer;
-  /** Whether it is sealed with the KEK that seals now. */
+  /**
+   * Whether `sealed` need not be sealed again: it is sealed with the newest KEK, or some process
+   * may lack that KEK.
+   */
   isCurrent(sealed: Uint8Array): boolean;
 }
 
 /** Progress of the replacement of the KEK. */
 export interface KekChange {
   readonly newestId: string;
-  /** Id of the KEK before, while there is one. */
+  /** Id of the previous KEK, while this process has it. */
   readonly otherId?: string;
-  /** Whether every process has the newest KEK. Until then the one before seals. */
+  /** Whether every process has the newest KEK. Until then the previous one seals. */
   isShared: boolean;
 }
 
@@ -39,9 +42,9 @@ export function kekChangeOf(kek: KeyObject, other?: KeyObject): KekChange {
 }
 
 /**
- * Makes the box. An envelope is a header, which names its KEK, and a box of AES-256-GCM that opens
- * only for its own endpoint and URL: a secret that was copied into another row does not open there,
- * and when only a row's URL was changed, no credentials are sent to it.
+ * An envelope is a header, which names its KEK, and a box of AES-256-GCM that opens only for its
+ * own endpoint and URL: a secret that was copied into another row does not open there, and when
+ * only a row's URL was changed, no credentials are sent to that URL.
  *
  * @param other opens envelopes, too, while the KEK is replaced, and seals until `change` says that
  * every process has the newest

@@ -5,7 +5,7 @@ import type { TrustListRow } from "./rows.ts";
 
 /** The part of a trust list that delivery needs. */
 export interface KnownTrustList {
-  /** Of the key ring; greater after each change of the list. */
+  /** Revision of signing's key ring; each change of the trust list raises it. */
   readonly revision: number;
   readonly keyIds: readonly string[];
   /** Every key that delivery has ever read in a trust list. */
@@ -23,8 +23,8 @@ export class TrustListStore {
   }
 
   /**
-   * The time of the last statement is not stored, because a list of another process was not
-   * confirmed to this one.
+   * The age is always infinite, and the time at which signing stated the list is not stored: what
+   * signing stated to another process does not count as confirmed to this one.
    */
   async read(): Promise<KeptCopy<KnownTrustList> | undefined> {
     const copy = await this.#rows.findOne(id);
@@ -39,7 +39,8 @@ export class TrustListStore {
       const kept = await this.#rows.findOneAndUpdate(isOlder, update, { upsert: true, returnDocument: "after" });
       if (kept) return kept;
     } catch (error) {
-      // A newer revision does not match, and the upsert fails with a duplicate id.
+      // A stored list that is as new or newer does not match, and the upsert fails with a duplicate
+      // id.
       if (!isDuplicateKey(error)) throw error;
     }
     const newer = await this.read();

@@ -6,7 +6,7 @@ export interface UnopenedChange {
   readonly why?: string;
 }
 
-/** Keeps which endpoints could not be opened when they were last read here. */
+/** Keeps which endpoints could not be opened when this process last read them. */
 export class UnopenedEndpoints {
   readonly #why = new Map<string, string>();
   #tell: (change: UnopenedChange) => void = () => {};

@@ -24,12 +24,13 @@ export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<Trus
 }
 
 /**
- * Oldest trust list with which signatures are handed to documents. The walk over signatures of
- * revoked keys relies on this limit (`resigningGraceMs`): later ones cannot come in behind it.
+ * Greatest age of the trust list with which signatures are handed to documents. So documents gets
+ * no signature of a revoked key long after the revocation: the walk that replaces such signatures
+ * relies on that (`resigningGraceMs`).
  */
 const listAgeMsMax = 15_000;
 
-/** Documents, to which no signature is handed whose key was revoked since it was made. */
+/** Documents, to which signatures are handed only while the trust list has their keys. */
 export function settleWithListedKeys({ settleSnapshots }: Settle, trustList: Pick<TrustList, "require">): Settle {
   return {
     async settleSnapshots(request, options) {

@@ -5,7 +5,10 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 
 type OnConnect = (request: IncomingMessage, socket: Socket) => void;
 
-/** A forward proxy on loopback, which opens connections to where CONNECT names, unless told otherwise. */
+/**
+ * A forward proxy on loopback. It opens a connection to the host and port that CONNECT names,
+ * unless `behaviour.onConnect` is replaced.
+ */
 export async function openConnectProxy(tls?: { cert: string; key: string }) {
   const targets: string[] = [];
   const authorizations: (string | undefined)[] = [];
@@ -29,7 +32,7 @@ export async function openConnectProxy(tls?: { cert: string; key: string }) {
   const { port } = server.address() as AddressInfo;
   return {
     origin: `${tls ? "https" : "http"}://localhost:${port}`,
-    /** What CONNECT named. */
+    /** The hosts and ports that CONNECT named. */
     targets,
     authorizations,
     behaviour,

@@ -27,8 +27,8 @@ function openLedger() {
   const keys = [active];
   const ledger = new Map<string, Entry>();
   /**
-   * `refused` counts the calls while it is off, `signed` the items of the others. `revision` is that
-   * of the trust list.
+   * `refused` counts calls while signing is off, `signed` the items of calls while it is on.
+   * `revision` is the trust list's.
    */
   const state = { off: false, refused: 0, signed: 0, revision: 1 };
   const signItem = (item: SnapshotDigest) => {
@@ -49,7 +49,7 @@ function openLedger() {
     const signature = { keyId: key.keyId, statement, value, signingNumber: entry.signingNumber };
     return { outcome: { case: "signature" as const, value: signature } };
   };
-  /** Revokes the key that signs; another one takes its place. Answers both. */
+  /** Revokes the key that signs; another one takes its place. @returns the ids of both */
   const revoke = () => {
     const revoked = active;
     revoked.isRevoked = true;

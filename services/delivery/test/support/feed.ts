@@ -20,7 +20,7 @@ export interface FeedSnapshot {
   committedAt: Date;
   /** Digest of `json`, unless a test needs a wrong one. */
   sha256: Buffer;
-  /** Traceparent of the call that made it; absent when its trace is not recorded. */
+  /** Traceparent of the call that made the snapshot; absent when its trace is not recorded. */
   traceparent?: string;
 }
 
@@ -33,7 +33,7 @@ interface Ref {
 const documentKey = ({ tenantId, documentId }: Ref) => `${tenantId} ${documentId}`;
 const keyOf = ({ tenantId, documentId, sequence }: Ref) => `${tenantId} ${documentId} ${sequence}`;
 
-/** The snapshots that documents keeps. */
+/** What the fake of documents keeps. */
 function openRows() {
   return {
     snapshots: new Map<string, FeedSnapshot>(),
@@ -44,12 +44,11 @@ function openRows() {
     /** Methods that do not answer until they are released. */
     held: new Map<string, { onCall: () => void; released: Promise<void> }>(),
     counts: { read: 0, types: 0 },
-    /** Types of tenants' own, beside core/article and core/tag. */
+    /** Tenants' own types, beside core/article and core/tag. */
     ownTypes: new Map<string, string[]>(),
   };
 }
 
-/** The types of a tenant. */
 function schemaRoute({ counts, ownTypes }: ReturnType<typeof openRows>) {
   return partialRoute(SchemaService, {
     listSchemaGenerations: ({ tenantId }: { tenantId: string }) => {
@@ -98,7 +97,7 @@ function feedRoute({ snapshots, pending, signatures, unsendable, held, counts }:
   });
 }
 
-/** As many of the first as fit into an answer of 4 MiB, one at least. */
+/** As many of the first snapshots as fit into an answer of 4 MiB, one at least. */
 function fitting(found: readonly FeedSnapshot[]): readonly FeedSnapshot[] {
   let left = 4 * 1024 * 1024;
   const end = found.findIndex(({ json }, at) => (left -= json.length) < 0 && at > 0);
@@ -174,7 +173,7 @@ function withPending(snapshot: FeedSnapshot, pending: ReadonlyMap<string, FeedSn
   return Object.assign(toMessage(snapshot), { pending: isPending, olderPending: isPending ? older.map(BigInt) : [] });
 }
 
-/** A SnapshotFeedService with its snapshots in memory, over real RPC. */
+/** The services of documents that delivery calls, with snapshots in memory, over real RPC. */
 export async function openFeed() {
   const rows = openRows();
   const own = silentProcess("feed");
@@ -208,7 +207,7 @@ export async function openFeed() {
     },
     /** All signatures that were settled. */
     signatures: rows.signatures,
-    /** Ends the pending state of a snapshot. */
+    /** Ends the pending state of a snapshot without a signature. */
     settle: (reference: Ref) => void rows.pending.delete(keyOf(reference)),
     unsendable: rows.unsendable,
     /** How many references `GetSnapshots` was asked for, and how often the types were listed. */

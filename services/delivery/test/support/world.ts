@@ -30,7 +30,7 @@ import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
 import { openFakeSigning } from "./fake-signing.ts";
 import { silentProcess } from "./scratch-log.ts";
 
-/** The promised pace, shortened in proportion. */
+/** The promised pace with shorter times. */
 export const testPace: DeliveryPace = {
   ...promisedPace,
   // Long enough that no attempt is given up because the machine is busy.

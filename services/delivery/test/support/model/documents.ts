@@ -69,7 +69,7 @@ export class ModelDocuments {
     for (const each of references) this.#pending.delete(snapshotKey(each));
   }
 
-  /** The caller is in the middle of a script, so other work runs first. */
+  /** Waits for a turn first, so that other work of a script can run before the answer. */
   async listSnapshots() {
     await this.#turn("listSnapshots");
     const snapshots = this.#snapshots.map(({ tenantId, documentId, sequence, committedAt }) => {

@@ -4,11 +4,11 @@ import type { SendableRow } from "../../../src/store/delivery-rows.ts";
 /** A stored change of the endpoint. */
 interface Change {
   readonly turn: number;
-  /** From when the age of rows counts; absent: it was disabled. */
+  /** When the age of rows begins; absent when the endpoint was disabled. */
   readonly enabledAt?: Date | undefined;
 }
 
-/** Records when the endpoint was disabled and enabled, and checks attempts in flight against it. */
+/** Records when the endpoint was disabled and enabled, to check what attempts in flight lead to. */
 export class Enablings {
   readonly retries: RetryPlan = { delaysMs: [5_000], ageMsMax: 12_000 };
   readonly #changes: Change[] = [];

@@ -81,7 +81,7 @@ export class ModelProcess {
     return this.#ready.length;
   }
 
-  /** What a start and a takeover do. */
+  /** What a start and a takeover do with lanes. */
   async takeOver(): Promise<void> {
     await this.#stores.lanes.appointMissingBearers(new Date());
   }
@@ -118,7 +118,7 @@ export class ModelProcess {
     this.#inHand.add(key);
   }
 
-  /** Makes one attempt; claims due lanes before, if it has none in hand. */
+  /** Makes one attempt. Claims due lanes first, if the process has none in hand. */
   async send(reaction: Reaction): Promise<void> {
     if (this.#ready.length === 0) await this.#claim();
     await this.#attempt(reaction);
@@ -156,7 +156,9 @@ export class ModelProcess {
     if (journaled.lane) this.#take(journaled.lane, held.loadedAt);
   }
 
-  /** Requires a lane to be due whose endpoint was enabled during its attempt: it has no backoff. */
+  /**
+   * Requires that a lane whose endpoint was enabled during the lane's attempt waits for no backoff.
+   */
   async #requireDue({ tenantId, endpointId, documentId, sequence }: SendableRow): Promise<void> {
     const lane = { tenantId, endpointId, documentId, lease: { $exists: false } };
     const rows = this.#deps.db.collection("deliveries");
@@ -210,7 +212,10 @@ export class ModelProcess {
     if (enablings) await this.#stores.lanes.expediteEndpoint(endpointId, new Date());
   }
 
-  /** Changes the endpoint without audit log, because its transaction looks like one write anyway. */
+  /**
+   * Changes the endpoint without audit log: to other processes the transaction of an audited change
+   * looks like this one write.
+   */
   async #change(change: Parameters<typeof changeEndpoint>[3]): Promise<void> {
     const { endpoints } = this.#stores;
     const audited = {

@@ -21,7 +21,7 @@ export async function openScripts() {
   return {
     /** Runs the scripts of these seeds. @returns the broken rules, each with its seed and trace */
     run: (from: number, count: number) => runAll(from, count, (seed) => ScriptRun.run(db, `${seed}`, scriptOf(seed))),
-    /** Runs them with rows that are given up after some seconds. */
+    /** Runs the scripts with rows that are given up after some seconds. */
     runAging: (from: number, count: number) =>
       runAll(from, count, (seed) => ScriptRun.run(db, `aging${seed}`, scriptOf(seed), new Enablings())),
     async [Symbol.asyncDispose]() {

@@ -3,7 +3,8 @@ import type { AttemptOutcome, Lane } from "../../../src/domain/delivery.ts";
 import type { DeliveryRow } from "../../../src/store/rows.ts";
 
 /**
- * What the receiver does with a webhook. `lostAnswer`: it accepts it, and the sender never hears.
+ * What the receiver does with a webhook. `lostAnswer`: it accepts the webhook, and its answer does
+ * not reach the sender.
  */
 export type Reaction = "accepted" | "refused" | "failed" | "lostAnswer";
 
@@ -14,7 +15,7 @@ export class Violation extends Error {}
 export class ModelReceiver {
   readonly accepted = new Set<string>();
   readonly #newest = new Map<string, number>();
-  /** When the sender says that it has recorded an accepted webhook. */
+  /** The turn at which the sender had recorded that a webhook was accepted, by `keyOf`. */
   readonly #recorded = new Map<string, number>();
   readonly #rows: Collection<DeliveryRow>;
   readonly #whole: <T>(read: Promise<T>) => Promise<T>;
@@ -37,7 +38,7 @@ export class ModelReceiver {
   /**
    * Takes a webhook of a lane.
    *
-   * @param loadedAt the step at which the sender read the lane
+   * @param loadedAt the turn at which the sender read the lane
    */
   async post(row: DeliveryName, loadedAt: number, reaction: Reaction): Promise<AttemptOutcome> {
     const { documentId, sequence } = row;

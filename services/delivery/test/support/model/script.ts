@@ -23,7 +23,6 @@ const count = fc.integer({ min: 1, max: 4 });
 const ms = fc.constantFrom(400, 700, 6_000, 25_000, 40_000);
 const of = <K extends string>(kind: K) => ({ kind: fc.constant(kind), process, turns });
 
-/** What a script consists of. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ ...of("publish"), documentId, capacity }) },
   { weight: 1, arbitrary: fc.record({ ...of("ingest"), documentId, capacity }) },
@@ -41,7 +40,7 @@ export function scriptOf(seed: number): Step[] {
   return script;
 }
 
-/** Runs scripts in one database. A script has a tenant and an endpoint of its own. */
+/** A run of one script. It has a tenant and an endpoint of its own, so runs share a database. */
 export class ScriptRun {
   readonly #deps: ModelDeps;
   readonly #turns: Turns;
@@ -127,7 +126,10 @@ export class ScriptRun {
     }
   }
 
-  /** Lets all attempts succeed, and requires every snapshot to be accepted or superseded. */
+  /**
+   * Lets all attempts succeed, and requires every snapshot to be accepted or superseded; or given
+   * up, where rows may get too old.
+   */
   async #end(): Promise<void> {
     const { documents, db, tenantId, endpointId, receiver, enablings } = this.#deps;
     const rows = db.collection<DeliveryRow>("deliveries");

@@ -121,7 +121,9 @@ export class Turns {
     return new Proxy(db, { get: (target, key) => (key === "collection" ? collection : Reflect.get(target, key)) });
   }
 
-  /** A collection, or a cursor, of which every method that sends a command waits for a turn first. */
+  /**
+   * A collection, or a cursor, of which every method that sends a command waits for a turn first.
+   */
   #waitingFirst<T extends object>(target: T): T {
     const get = (_: T, key: string | symbol) => {
       const member: unknown = Reflect.get(target, key);
