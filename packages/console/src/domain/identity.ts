@@ -1,9 +1,6 @@
 import { createHash } from "node:crypto";
 
-/**
- * A person as the issuer of the sign-in identifies it. No part of it is an e-mail address, because
- * such an address may pass to another person.
- */
+/** A person as the issuer of the sign-in identifies it. An e-mail address is never a part of it. */
 export interface Identity {
   /** URL of the OpenID Connect issuer, or `linkIssuer`. */
   readonly issuer: string;

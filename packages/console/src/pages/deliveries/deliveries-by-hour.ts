@@ -12,7 +12,7 @@ import { deliveryStates } from "./delivery-state.ts";
 
 /** Sizes in units of the drawing, which is stretched to the width of the page. */
 const [barWidth, gap, barHeight] = [18, 8, 70];
-/** So that a bar of one delivery is visible beside one of ten thousand. */
+/** Least height of a bar, so that a bar of one delivery is visible beside one of ten thousand. */
 const heightMin = 2;
 const hoursOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
 
@@ -71,7 +71,7 @@ interface Bar {
   readonly failed: number;
 }
 
-/** Failed ones stand on those that went well. */
+/** The bar of an hour. Failed deliveries are its upper end, in red. */
 function barOf({ all, failed }: Bar, at: number, most: number): Html {
   const [high, red] = [heightOf(all, most), heightOf(failed, most)];
   const x = at * (barWidth + gap);

@@ -36,8 +36,8 @@ export function importRefusal(error: unknown, file: Uint8Array): ImportRefusal |
 }
 
 /**
- * The message names the first rows after a semicolon; they are cut off, because the page shows them
- * in a table.
+ * The service's message names the first faulty rows after a semicolon. They are cut off, because
+ * the page shows them in a table.
  */
 function summaryOf({ message, violations }: DomainError): string {
   return sentence(violations.length > 0 ? (message.split("; ")[0] ?? message) : message);
@@ -66,7 +66,6 @@ const columns: readonly Column<RowFault>[] = [
   },
 ];
 
-/** The faults of a file, by line. */
 export function showRefusal({ summary, faults }: ImportRefusal): Html {
   const caption = faults.length === 1 ? "1 fault" : `${faults.length} faults, by line`;
   return html`<div class="note badnote" role="alert">

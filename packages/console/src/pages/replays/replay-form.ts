@@ -26,7 +26,7 @@ export function readReplayForm(sent: URLSearchParams): ReplayForm {
   };
 }
 
-/** The same fields, hidden, to send them again. */
+/** The fields of the form as hidden fields, to send them again. */
 export function hiddenReplayForm({ endpoint, since, until, states, options }: ReplayForm): Html[] {
   return [
     hidden("endpoint", endpoint),
@@ -37,7 +37,7 @@ export function hiddenReplayForm({ endpoint, since, until, states, options }: Re
   ];
 }
 
-/** The field of the form for each field of the request that delivery may refuse. */
+/** Names of the form's fields, by the pointers of the request's fields that delivery may refuse. */
 export const replayFields = {
   "/endpointId": "endpoint",
   "/since": "since",
