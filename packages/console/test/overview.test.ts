@@ -73,7 +73,7 @@ test("a key that ends this week is named, and one that ends later is not", async
   expect(text).not.toContain("Later");
 });
 
-test("a member without a right sees nothing of it, and neither is told that all is well", async () => {
+test("a writer, who may not see keys and endpoints, is told nothing of them, not even that all is well", async () => {
   const wanda = new Browser();
   await console.signIn(wanda, "wanda");
   const memberId = memberIdOf({ issuer: linkIssuer, subject: "wanda" });

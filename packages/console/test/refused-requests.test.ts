@@ -55,7 +55,7 @@ test.each([
   ["POST", "/sessions/end"],
   ["POST", "/tenant"],
   ["POST", "/sign-out"],
-])("%s %s under a name of an attacker that leads here is refused, and does nothing", async (method, path) => {
+])("%s %s under an attacker's host name that leads to the console is refused, and does nothing", async (method, path) => {
   const browser = new Browser();
   await console.signIn(browser);
   const cookie = `${console.sessionName}=${browser.cookies.get(console.sessionName)}`;
@@ -88,7 +88,7 @@ test("a form whose session has ended is answered with what was typed, to be sent
   expect([page.status, page.text]).toEqual([401, expect.stringContaining("Your session has ended")]);
   expect(page.text).toContain('value="&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;"');
   expect(page.text).not.toContain(form.code);
-  // The cookie from before the restart no longer opens a session.
+  // The cookie from before the sign-out no longer opens a session.
   for (const [name, value] of cookies) browser.cookies.set(name, value);
   expect((await browser.submit(`${console.origin}/tenant`, { tenant: "demo" })).status).toBe(401);
   await console.signIn(browser);
