@@ -98,7 +98,7 @@ test("tenants create makes a tenant, in the role admin and the name of the user"
   expect(calls).toEqual([{ tenantId: "nord", name: "Nordlys", actor: "cli:kari", role: "admin" }]);
 });
 
-test("--role is passed on", async () => {
+test("--role is passed on to the service", async () => {
   await cli("tenants", "create", "--id", "nord", "--name", "Nordlys", "--role", "owner");
   expect(calls).toMatchObject([{ role: "owner" }]);
 });
@@ -186,7 +186,7 @@ test("endpoints create passes its settings on, and prints what came of the ping"
   ]);
 });
 
-test("endpoints update sends only what was given; an empty list means all types", async () => {
+test("endpoints update sends only the given settings, and an empty list means all types", async () => {
   await ofEndpoints("update", "e1", "--types", "", "--rate", "0", "--no-headers");
   expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", documentTypes: {}, headers: {}, ratePerSecond: 0 }]);
   expect(await ofEndpoints("update", "e1")).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing to") });
@@ -225,7 +225,7 @@ test("endpoints test says what came of the ping, and fails unless it was accepte
   });
 });
 
-test("endpoints list and delete", async () => {
+test("endpoints list shows the endpoints, delete removes one, and fails for an unknown one", async () => {
   expect((await cli("endpoints", "list", "--tenant", "demo")).stdout).toContain("e1  Desk  https://r.example/");
   expect(await cli("endpoints", "delete", "e1", "--tenant", "demo", "--json")).toMatchObject({
     code: 0,
