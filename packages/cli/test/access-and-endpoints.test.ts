@@ -33,7 +33,7 @@ const endpointRow = {
   maxInFlight: 32,
 };
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The calls that were received, with actor and role. */
+/** The requests that the services received; those of `createTenant` with actor and role. */
 const calls: unknown[] = [];
 
 beforeAll(async () => {
@@ -118,7 +118,7 @@ test("tenants list gives a table to people and JSON to machines", async () => {
   ]);
 });
 
-test("keys create answers {id, key, scopes}", async () => {
+test("keys create --json prints {id, key, scopes}", async () => {
   const { stdout } = await cli(
     "keys",
     "create",
@@ -153,7 +153,7 @@ test("keys list never shows more of a key than its prefix", async () => {
   ]);
 });
 
-test("endpoints create answers {id, secret}", async () => {
+test("endpoints create --json prints {id, secret}", async () => {
   const { stdout } = await cli("endpoints", "create", "--tenant", "demo", "--url", "https://r.example/", "--json");
   expect(JSON.parse(stdout)).toEqual({ id: "e1", secret: "whsec_x" });
   expect(calls).toEqual([{ tenantId: "demo", url: "https://r.example/" }]);

@@ -77,7 +77,7 @@ beforeEach(() => void calls.splice(0));
 const deliveries = (...argv: string[]) =>
   run(["deliveries", ...argv, "--tenant", "demo", "--delivery", services.target]);
 
-test("deliveries list filters, and shows the last attempt of each", async () => {
+test("deliveries list passes its filters on, and shows the last attempt of each delivery", async () => {
   const filters = ["--endpoint", "e1", "--document", "doc1", "--webhook", "snp_1_3"];
   filters.push("--state", "exhausted,held", "--since", "2026-01-05");
   const { stdout, code } = await deliveries("list", ...filters);

@@ -37,9 +37,12 @@ test.each([
   [["keys", "list"], "the access service at 127.0.0.1:2"],
   [["phrases", "delete", id], "the gateway at http://127.0.0.1:2"],
   [["phrases", "export"], "the gateway at http://127.0.0.1:2"],
-])("%j says once which service does not answer at which address, and what to do, without waiting", async (argv, what) => {
-  expect(await run(argv, { cwd })).toEqual({ code: 1, stdout: "", stderr: stopped(what), pausesMs: [] });
-});
+])(
+  "%j says once which service does not answer at which address, and what to do, without waiting",
+  async (argv, what) => {
+    expect(await run(argv, { cwd })).toEqual({ code: 1, stdout: "", stderr: stopped(what), pausesMs: [] });
+  },
+);
 
 test("an import says once why it stopped, and lists the items that were under way as not sent", async () => {
   const { code, stdout, stderr } = await run(["documents", "import", "feed.ndjson"], { cwd });

@@ -24,7 +24,7 @@ afterAll(async () => {
   await console?.[Symbol.asyncDispose]();
 });
 
-test("the overview says that nothing needs a person, until an endpoint is paused, and who paused it", async () => {
+test("the overview says that nothing needs a person, or which endpoint is paused, and by whom", async () => {
   expect(await overview()).toContain("Nothing needs you now.");
   await using receiver = await openReceiver();
   const { tenantId } = console;

@@ -28,7 +28,7 @@ test.each([
 });
 
 test.each(["/phrases/01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77", "/phrases/export"])(
-  "%s, which has nothing else to show, is 503",
+  "%s is 503 while phrases is down, because it has nothing else to show",
   async (path) => {
     const page = await browser.open(`${console.origin}/t/demo${path}`);
     expect(page.status).toBe(503);

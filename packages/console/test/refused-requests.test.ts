@@ -55,17 +55,20 @@ test.each([
   ["POST", "/sessions/end"],
   ["POST", "/tenant"],
   ["POST", "/sign-out"],
-])("%s %s under an attacker's host name that leads to the console is refused, and does nothing", async (method, path) => {
-  const browser = new Browser();
-  await console.signIn(browser);
-  const cookie = `${console.sessionName}=${browser.cookies.get(console.sessionName)}`;
-  const code = await console.newCode();
-  const [status, page] = await askAs("attacker.example", method, path, cookie, `code=${code}`);
-  expect([status, page]).toEqual([421, expect.stringContaining("Not this console")]);
-  expect(page).not.toContain("operator");
-  expect((await browser.open(console.origin)).text).toContain("Demo newsroom");
-  expect((await browser.submit(`${console.origin}/sign-in/confirm`, { code })).url.pathname).toBe("/t/demo");
-});
+])(
+  "%s %s under an attacker's host name that leads to the console is refused, and does nothing",
+  async (method, path) => {
+    const browser = new Browser();
+    await console.signIn(browser);
+    const cookie = `${console.sessionName}=${browser.cookies.get(console.sessionName)}`;
+    const code = await console.newCode();
+    const [status, page] = await askAs("attacker.example", method, path, cookie, `code=${code}`);
+    expect([status, page]).toEqual([421, expect.stringContaining("Not this console")]);
+    expect(page).not.toContain("operator");
+    expect((await browser.open(console.origin)).text).toContain("Demo newsroom");
+    expect((await browser.submit(`${console.origin}/sign-in/confirm`, { code })).url.pathname).toBe("/t/demo");
+  },
+);
 
 test("two consoles of one host have cookies of their own: signing out of one leaves the other", async () => {
   const browser = new Browser();

@@ -44,7 +44,7 @@ test("of two clicks on one form the second names the key of the first, and leads
   expect((await ada.open(at(roll!))).text).toContain("Roll “<bdi>Two &#60;clicks&#62;</bdi>”?");
 });
 
-test("what a first click asks for goes on when its browser has gone, and the second click waits for it", async () => {
+test("what a first click asked for goes on when the browser has gone, and a second click waits for it", async () => {
   const form = await filled("/endpoints/new", {
     url: receiver.url,
     name: "Patient",

@@ -39,19 +39,16 @@ test.each(everyPage)("%s %s is 404 for a tenant of others and for one that does 
   }
 });
 
-test.each(everyPage)(
-  "%s %s asks a visitor to sign in, whether or not there is such a tenant",
-  async (method, url) => {
-    const answers = await Promise.all(
-      ["demo", "nobody"].map(async (tenant) => {
-        const { status, url: where } = await ask(new Browser(), method, url.replace(":tenant", tenant));
-        return [status, where.pathname.replace(tenant, "")];
-      }),
-    );
-    expect(answers[0]).toEqual(answers[1]);
-    expect(answers[0]?.[0]).toBe(method === "GET" ? 200 : 401);
-  },
-);
+test.each(everyPage)("%s %s asks a visitor to sign in, whether or not there is such a tenant", async (method, url) => {
+  const answers = await Promise.all(
+    ["demo", "nobody"].map(async (tenant) => {
+      const { status, url: where } = await ask(new Browser(), method, url.replace(":tenant", tenant));
+      return [status, where.pathname.replace(tenant, "")];
+    }),
+  );
+  expect(answers[0]).toEqual(answers[1]);
+  expect(answers[0]?.[0]).toBe(method === "GET" ? 200 : 401);
+});
 
 test("a page whose right no role of the member has is 403, and the navigation does not list it", async () => {
   const browser = new Browser();

@@ -21,7 +21,7 @@ export interface LanguageDictionary extends Disposable {
    * @throws ImportRefused also for a row of another language
    */
   import(part: Part, dryRun: boolean): Promise<ImportAnswer & { readonly phraseIds: readonly string[] }>;
-  /** Deletes phrases. Returns how many there were. */
+  /** Deletes phrases. Returns how many of them existed. */
   delete(ids: readonly string[]): Promise<number>;
 }
 

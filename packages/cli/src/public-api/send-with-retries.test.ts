@@ -66,8 +66,11 @@ test("a connection that broke is tried again only for a request that may be repe
   });
 });
 
-test.each([400, 401, 403, 404, 409, 413, 500])("an answer %s is final: the request is not sent again", async (status) => {
-  const run = scripted([answer(status), answer(201)]);
-  expect(await run.outcome).toMatchObject({ answer: { status } });
-  expect(run.pausesMs).toEqual([]);
-});
+test.each([400, 401, 403, 404, 409, 413, 500])(
+  "an answer %s is final: the request is not sent again",
+  async (status) => {
+    const run = scripted([answer(status), answer(201)]);
+    expect(await run.outcome).toMatchObject({ answer: { status } });
+    expect(run.pausesMs).toEqual([]);
+  },
+);

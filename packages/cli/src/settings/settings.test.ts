@@ -51,7 +51,7 @@ test("a dev stack above the working directory gives addresses, tenant demo, its 
   ]);
 });
 
-test("the API key is that of the tenant in the dev stack, whether a flag or a variable names the tenant", async () => {
+test("a dev stack's API key is that of the tenant, whether a flag or a variable names the tenant", async () => {
   expect((await resolve({ flags: { tenant: "rival" } })).get("key")).toBe("vk_rival");
   expect((await resolve({ env: { VIDIMUS_TENANT: "rival" } })).get("key")).toBe("vk_rival");
 });
@@ -125,7 +125,7 @@ test.each([
   ["{", "is not JSON"],
   ["[]", "does not hold a JSON object"],
   ['{"gateway":1}', "is not what a dev stack writes"],
-])("a dev.json that holds %s is named in the error", async (content, words) => {
+])("a dev.json that holds %s is refused, and the message says why", async (content, words) => {
   const cwd = await mkdtemp(join(root, "broken-"));
   await mkdir(join(cwd, ".vidimus"));
   await writeFile(join(cwd, ".vidimus", "dev.json"), content, { mode: 0o600 });
@@ -144,7 +144,7 @@ describe("a planted .vidimus/dev.json", () => {
     return file;
   }
 
-  test("above the root of a checkout, or above a folder that is in none, gives no key", async () => {
+  test("above the root of a checkout, or above a folder outside of any checkout, is not used", async () => {
     const above = await mkdtemp(join(root, "above-"));
     await plant(above);
     for (const marker of ["package-lock.json", ".git", "none"]) {

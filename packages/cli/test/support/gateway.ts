@@ -14,7 +14,7 @@ interface Pushed {
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly documents: ReadonlyMap<string, Pushed>;
-  /** Most requests that were open at the same time. */
+  /** Requests that are open now, and the most that were open at the same time. */
   readonly atOnce: { now: number; max: number };
   /** Bodies in order of arrival. */
   readonly bodies: string[];

@@ -13,7 +13,6 @@ export interface ErrorText {
   readonly next?: string;
 }
 
-/** The request that was refused or failed. */
 export interface FailedRequest {
   readonly id: string;
   /** The person of the request's session; undefined without one, or if it was not looked up. */
@@ -21,7 +20,6 @@ export interface FailedRequest {
   readonly url: string;
 }
 
-/** Makes the page that says what failed. */
 export type ErrorPage = (text: ErrorText, request: FailedRequest) => Html;
 
 const statuses: Readonly<Record<ErrorKind, number>> = {

@@ -47,7 +47,6 @@ export interface Person {
   readonly current: Membership | undefined;
 }
 
-/** A call of a person who is signed in. */
 export interface PersonCall extends Call {
   readonly person: Person;
 }
@@ -89,7 +88,6 @@ interface SignedInRoute extends RouteBase {
   readonly formBytesMax?: number;
 }
 
-/** A page for people who are signed in. */
 export interface PersonRoute extends SignedInRoute {
   readonly access: "signed in";
   /** A path without parameters such as `:key`; parameters are in the query. */

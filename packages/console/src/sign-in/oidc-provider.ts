@@ -20,7 +20,7 @@ export interface SignInAttempt {
   readonly returnTo: string;
 }
 
-/** The person, as the issuer states. */
+/** A person who has signed in, with what the issuer states of it. */
 export interface Vouched {
   readonly identity: Identity;
   readonly name: string;

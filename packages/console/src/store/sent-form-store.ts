@@ -11,7 +11,6 @@ export interface MadeByForm {
   readonly name?: string;
 }
 
-/** A form that was sent. */
 interface SentForm {
   /** False while the console still does what the form asks for. */
   readonly isEnded: boolean;

@@ -15,7 +15,10 @@ export class Browser {
   /** Values by name. The servers of a test have cookies of different names. */
   readonly cookies = new Map<string, string>();
 
-  /** Opens a page. Stops before a redirect to a URL for which `until` is true, without a text. */
+  /**
+   * Opens a page. Stops before a redirect to a URL for which `until` is true; the page has no text
+   * then.
+   */
   async open(url: string | URL, until: (url: URL) => boolean = () => false): Promise<Page> {
     let next = new URL(url);
     for (let count = 0; count < redirectsMax; count += 1) {

@@ -18,7 +18,7 @@ export interface LinkedConsole extends AsyncDisposable {
   readonly tenantId: string;
   /** Makes a code that signs in as `subject`, a member of the tenant. */
   newCode(subject?: string): Promise<string>;
-  /** Signs a browser in. */
+  /** Signs a browser in, with a code for `subject`. */
   signIn(browser: Browser, subject?: string): Promise<void>;
 }
 

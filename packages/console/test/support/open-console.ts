@@ -19,7 +19,7 @@ import { clientId, clientSecret, openIssuer } from "./issuer.ts";
 export const grantFile = join(import.meta.dirname, "../../../../deploy/k8s/components/console/grant.json");
 
 interface ConsoleOptions {
-  /** File of CONSOLE_OIDC_GROUPS. */
+  /** Content of the file that CONSOLE_OIDC_GROUPS names. */
   readonly groups?: object;
   readonly settings?: Readonly<Record<string, string>>;
 }

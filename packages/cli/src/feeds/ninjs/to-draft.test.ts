@@ -97,7 +97,7 @@ test("an embargo that cannot be read is damage, because without it the item coul
   );
 });
 
-test("a picture becomes a core/image that can be published", () => {
+test("a picture becomes a core/image with alternative text, credit, focus and renditions", () => {
   const draft = toDraft({
     uri,
     type: "picture",

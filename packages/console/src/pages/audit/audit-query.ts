@@ -65,7 +65,7 @@ export function servicesFor({ kind }: AuditQuery): readonly AuditedService[] {
   return known ? [known.service] : auditedServices;
 }
 
-/** A request to one of the services. */
+/** A request for audit entries, the same for each of the services. */
 export interface AuditRequest {
   readonly actor: string;
   readonly actions: string[];

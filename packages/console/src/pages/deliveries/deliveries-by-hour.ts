@@ -100,7 +100,10 @@ function countOf({ counts }: DeliveryHour, named: string) {
   return counts.find(({ state }) => state === named);
 }
 
-/** The deliveries of all hours in a state. */
+/**
+ * The number of deliveries in a state, over all hours. There are more when the count of an hour
+ * stopped early.
+ */
 function totalOf(hours: readonly DeliveryHour[], named: string) {
   const counts = hours.flatMap((hour) => countOf(hour, named) ?? []);
   return { count: counts.reduce((sum, each) => sum + each.count, 0), hasMore: counts.some(({ hasMore }) => hasMore) };

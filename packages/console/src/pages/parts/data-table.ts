@@ -4,7 +4,7 @@ export interface Column<Row> {
   readonly label: string;
   /** Numbers are aligned at the right. */
   readonly isNumber?: true;
-  /** Whether wide pages hide the label from all but screen readers, as for a column of links. */
+  /** Whether only screen readers get the label, as for a column of links. */
   readonly isQuiet?: true;
   cell(row: Row): Content;
 }

@@ -4,7 +4,6 @@ import { type Column, dataTable } from "../parts/data-table.ts";
 import { sentence } from "../parts/faults.ts";
 import { type Html, html } from "../../markup/html.ts";
 
-/** Why an import was refused. */
 export interface ImportRefusal {
   /** About the whole file: the number of invalid rows, or what is wrong with all of it. */
   readonly summary: string;
@@ -18,7 +17,7 @@ interface RowFault {
   /** Name of the column; "" for the row. */
   readonly column: string;
   readonly message: string;
-  /** The line in the file. */
+  /** The whole line, as the file has it. */
   readonly text: string;
 }
 

@@ -5,7 +5,6 @@ import { hidden } from "../parts/form.ts";
 import type { Html } from "../../markup/html.ts";
 import { notATime, readUtc } from "../parts/utc-field.ts";
 
-/** The fields of the form for a replay. */
 export interface ReplayForm {
   readonly endpoint: string;
   readonly since: string;
