@@ -10,7 +10,9 @@ type Form = Readonly<Record<string, string>> | [string, string][] | FormData;
 
 const redirectsMax = 12;
 
-/** Follows redirects and keeps cookies, as a browser does, for hosts that differ in their port alone. */
+/**
+ * Follows redirects and keeps cookies, as a browser does, for hosts that differ only in their port.
+ */
 export class Browser {
   /** Values by name. The servers of a test have cookies of different names. */
   readonly cookies = new Map<string, string>();

@@ -16,7 +16,10 @@ interface SentBefore {
   readonly list: { readonly label: string; readonly href: string };
 }
 
-/** Answers a form whose secret was shown in another answer: names what it has made, and shows no secret. */
+/**
+ * Answers a form whose secret was shown in another answer: names what the form has made, and shows
+ * no secret.
+ */
 export function sentBefore(call: TenantCall, made: MadeByForm | undefined, about: SentBefore): PageAnswer {
   return answerPage(call, { title: "Sent before", main: made ? known(made, about) : unknown(about), status: 409 });
 }
