@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 
-test("as many items are worked on at the same time as are allowed, and no more", async () => {
+test("as many items are worked on at the same time as the limit allows, and no more", async () => {
   let underWay = 0;
   const seen: number[] = [];
   const gate = Promise.withResolvers<void>();

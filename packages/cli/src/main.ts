@@ -26,7 +26,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   interrupted,
 });
 
-/** A second signal ends the process as usual. */
+/** Resolves at the first signal. A second signal ends the process as usual. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { World } from "./world.ts";
 
-/** Makes a command that acts through a world. */
+/** Makes a command that reads and writes only through the given world. */
 export type CommandMaker = (world: World) => Command;
 
 type CommandLoader = () => Promise<CommandMaker>;
@@ -9,7 +9,7 @@ type CommandLoader = () => Promise<CommandMaker>;
 export interface Noun {
   readonly name: string;
   readonly description: string;
-  /** By the name of the command. */
+  /** Loaders of the commands, by the command's name. */
   readonly commands: Readonly<Record<string, CommandLoader>>;
 }
 

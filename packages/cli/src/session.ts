@@ -31,7 +31,7 @@ export async function openSession(world: World, command: Command): Promise<Sessi
   };
 }
 
-/** The settings on the command line. */
+/** The settings that the command line names, by flag; undefined for the others. */
 export function flagsOf(command: Command): SettingSources["flags"] {
   const options = command.optsWithGlobals<GlobalOptions>();
   const names = ["profile", "key-file", ...settingNames] satisfies (keyof SettingSources["flags"])[];

@@ -33,7 +33,7 @@ const endpointRow = {
   maxInFlight: 32,
 };
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The calls that were received, with actor and role. */
+/** The requests that the services received; those of `createTenant` with actor and role. */
 const calls: unknown[] = [];
 
 beforeAll(async () => {
@@ -98,7 +98,7 @@ test("tenants create makes a tenant, in the role admin and the name of the user"
   expect(calls).toEqual([{ tenantId: "nord", name: "Nordlys", actor: "cli:kari", role: "admin" }]);
 });
 
-test("--role is passed on", async () => {
+test("--role is passed on to the service", async () => {
   await cli("tenants", "create", "--id", "nord", "--name", "Nordlys", "--role", "owner");
   expect(calls).toMatchObject([{ role: "owner" }]);
 });
@@ -118,7 +118,7 @@ test("tenants list gives a table to people and JSON to machines", async () => {
   ]);
 });
 
-test("keys create answers {id, key, scopes}", async () => {
+test("keys create --json prints {id, key, scopes}", async () => {
   const { stdout } = await cli(
     "keys",
     "create",
@@ -153,7 +153,7 @@ test("keys list never shows more of a key than its prefix", async () => {
   ]);
 });
 
-test("endpoints create answers {id, secret}", async () => {
+test("endpoints create --json prints {id, secret}", async () => {
   const { stdout } = await cli("endpoints", "create", "--tenant", "demo", "--url", "https://r.example/", "--json");
   expect(JSON.parse(stdout)).toEqual({ id: "e1", secret: "whsec_x" });
   expect(calls).toEqual([{ tenantId: "demo", url: "https://r.example/" }]);
@@ -186,7 +186,7 @@ test("endpoints create passes its settings on, and prints what came of the ping"
   ]);
 });
 
-test("endpoints update sends only what was given; an empty list means all types", async () => {
+test("endpoints update sends only the given settings, and an empty list means all types", async () => {
   await ofEndpoints("update", "e1", "--types", "", "--rate", "0", "--no-headers");
   expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", documentTypes: {}, headers: {}, ratePerSecond: 0 }]);
   expect(await ofEndpoints("update", "e1")).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing to") });
@@ -225,7 +225,7 @@ test("endpoints test says what came of the ping, and fails unless it was accepte
   });
 });
 
-test("endpoints list and delete", async () => {
+test("endpoints list shows the endpoints, delete removes one, and fails for an unknown one", async () => {
   expect((await cli("endpoints", "list", "--tenant", "demo")).stdout).toContain("e1  Desk  https://r.example/");
   expect(await cli("endpoints", "delete", "e1", "--tenant", "demo", "--json")).toMatchObject({
     code: 0,

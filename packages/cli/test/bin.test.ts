@@ -25,7 +25,7 @@ function spawnIn(cwd: string, argv: readonly string[]): Promise<Spawned> {
   });
 }
 
-test("the program starts, helps, and lists every noun", async () => {
+test("the program starts, and --help lists nouns", async () => {
   const { code, stdout } = await spawnCli("--help");
   expect(code).toBe(0);
   for (const noun of ["tenants", "keys", "documents", "endpoints"]) expect(stdout).toContain(noun);
@@ -79,7 +79,7 @@ test("--version prints the version of the package", async () => {
   expect(await spawnCli("--version")).toMatchObject({ code: 0, stdout: `${version}\n` });
 });
 
-test("an old Node is told what is needed, and not that it cannot read the program", async () => {
+test("on an old Node the program ends with a message that names the version it needs", async () => {
   const bin = resolve(import.meta.dirname, "../bin/vidimus.js");
   const old = 'Object.defineProperty(process, "versions", { value: { node: "20.19.5" } })';
   const started = (preload: string) =>

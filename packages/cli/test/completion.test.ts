@@ -13,7 +13,7 @@ async function offered(...words: string[]): Promise<string[]> {
   return stdout.split("\n").filter((word) => word !== "");
 }
 
-test("bash completes nouns, commands and flags, also behind flags and ids", async () => {
+test("bash completes nouns, commands and flags, also after flags and ids", async () => {
   expect(await offered("do")).toEqual(["documents", "doctor"]);
   expect(await offered("documents", "k")).toEqual(["kill"]);
   expect(await offered("--json", "endpoints", "ro")).toEqual(["rotate"]);
@@ -22,7 +22,7 @@ test("bash completes nouns, commands and flags, also behind flags and ids", asyn
   expect(await offered("doctor", "--mo")).toEqual(["--mongodb"]);
 });
 
-test.each(["bash", "zsh", "fish"])("%s gets every noun and every command", async (shell) => {
+test.each(["bash", "zsh", "fish"])("the script for %s has every noun and every command", async (shell) => {
   const { code, stdout } = await run(["completion", shell]);
   expect(code).toBe(0);
   const words = new Set(stdout.split(/[\s"]+/));
@@ -30,7 +30,7 @@ test.each(["bash", "zsh", "fish"])("%s gets every noun and every command", async
   expect(all.filter((word) => !words.has(word))).toEqual([]);
 });
 
-test("another shell is refused by name", async () => {
+test("an unknown shell is refused with the names of the known ones", async () => {
   expect(await run(["completion", "tcsh"])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("bash, zsh, fish"),

@@ -77,7 +77,7 @@ beforeEach(() => void calls.splice(0));
 const deliveries = (...argv: string[]) =>
   run(["deliveries", ...argv, "--tenant", "demo", "--delivery", services.target]);
 
-test("deliveries list filters, and shows the last attempt of each", async () => {
+test("deliveries list passes its filters on, and shows the last attempt of each delivery", async () => {
   const filters = ["--endpoint", "e1", "--document", "doc1", "--webhook", "snp_1_3"];
   filters.push("--state", "exhausted,held", "--since", "2026-01-05");
   const { stdout, code } = await deliveries("list", ...filters);
@@ -128,7 +128,7 @@ test("deliveries show --request prints the request, and that it was computed aga
   });
 });
 
-test("deliveries replays lists what was replayed, and of which time", async () => {
+test("deliveries replays lists the replays of an endpoint, with their states and numbers", async () => {
   expect((await deliveries("replays", "e1")).stdout).toContain("r2  done   9 ");
 });
 
@@ -145,7 +145,7 @@ test("deliveries redeliver fails unless the webhook was accepted, or is pending 
   });
 });
 
-test("deliveries replay starts, waits for the end, and says how far it came", async () => {
+test("deliveries replay starts a replay, waits for its end, and says what was sent", async () => {
   expect(await deliveries("replay", "e1")).toMatchObject({ code: 1, stderr: expect.stringContaining("--since") });
   const { stdout } = await deliveries("replay", "e1", "--all", "--latest-only");
   expect(stdout).toBe("replay r1 is done: 9 seen, 9 delivered, 0 failed, 0 skipped\n");
@@ -163,7 +163,7 @@ test("deliveries replay --count prints what would be sent, and starts nothing", 
   expect(calls).toEqual([]);
 });
 
-test("deliveries count prints numbers by hour and state, and where there are more", async () => {
+test("deliveries count prints numbers by hour and state, and a + where there are more", async () => {
   const { stdout, code } = await deliveries("count", "--hours", "2", "--endpoint", "e1");
   expect(code).toBe(0);
   expect(calls).toEqual([{ hours: 2, endpointId: "e1" }]);

@@ -143,7 +143,7 @@ describe("through the gateway", () => {
     ]);
   });
 
-  test("a check for which the key lacks a scope is unchecked, and names the scope", async () => {
+  test("what the key's scopes do not allow is unchecked, and the remedy names the missing scope", async () => {
     const gateway = await openGateway({ "GET /v1/phrases": { status: 403, body: refusal("FORBIDDEN", "no") } });
     const { code, of } = await doctor(["--gateway", gateway.url, "--key", "vk_x"]);
     expect([code, of("phrases by HTTP")]).toEqual([
@@ -185,7 +185,7 @@ describe("receivers of webhooks", () => {
     endpoint("unknown", {}),
   ];
 
-  test("each one that is stuck is a warning that names it, its last error and the remedy, without its path", async () => {
+  test("each stuck one is a warning with its name, last error and remedy, and without the path of its URL", async () => {
     const gateway = await openGateway();
     const served = route(EndpointService, { listEndpoints: () => ({ endpoints }) });
     const { target } = stack.use(await openTestServices(served));
@@ -207,7 +207,7 @@ describe("receivers of webhooks", () => {
     expect(JSON.stringify(stuck)).not.toContain("secret");
   });
 
-  test("without a tenant nothing is asked, and what cannot be read is broken", async () => {
+  test("without a tenant they are not checked, and receivers that cannot be read are broken", async () => {
     const gateway = await openGateway();
     const { target } = stack.use(await openTestServices(route(EndpointService, {})));
     const asked = await doctor(["--gateway", gateway.url, "--delivery", target]);
@@ -218,7 +218,7 @@ describe("receivers of webhooks", () => {
 });
 
 describe("internal ports", () => {
-  test("health is asked for the service that should be there: swapped ports are found", async () => {
+  test("each port is asked for the health of the service that it should serve, so swapped ports are found", async () => {
     const gateway = await openGateway();
     const { target } = stack.use(await openTestServices(route(AccessService, {}), route(TenantService, {})));
     const mesh = `access=${target},signing=${target}`;
@@ -259,7 +259,7 @@ describe("internal ports", () => {
     });
   });
 
-  test("readyz gives the reason, metrics the version of Node, and the gateway its contract", async () => {
+  test("/readyz gives the reason, /metrics the version of Node, the gateway's port the API's revision", async () => {
     const gateway = await openGateway();
     const metrics = (version: string) => ({ body: `x 1\nnodejs_version_info{version="v${version}",major="1"} 1\n` });
     const healthy = stack.use(
@@ -364,7 +364,7 @@ describe("MongoDB and NATS", () => {
     },
   );
 
-  test("a URL of another kind is an error that does not show it", async () => {
+  test("a URL of another kind is an error that does not show the URL", async () => {
     const argv = ["doctor", "--gateway", unreachable, "--mongodb", "postgres://me:hunter2@h/"];
     const { code, stderr } = await run(argv);
     expect([code, stderr]).toEqual([1, expect.stringContaining("--mongodb (VIDIMUS_MONGODB) must be a URL like")]);

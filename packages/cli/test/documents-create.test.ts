@@ -23,13 +23,13 @@ afterEach(() => gateway[Symbol.asyncDispose]());
 const create = (argv: readonly string[] = ["a.json"], stdin = "") =>
   run(["documents", "create", ...argv, "--json", "--gateway", gateway.url, "--key", gateway.key], { cwd, stdin });
 
-test("a document goes in byte for byte", async () => {
+test("create sends a document byte for byte", async () => {
   const { code, stdout } = await create();
   expect([code, JSON.parse(stdout)]).toEqual([0, { id, outcome: "created" }]);
   expect(gateway.bodies).toEqual([text]);
 });
 
-test("- is standard input", async () => {
+test("the file - is standard input", async () => {
   expect(await create(["-"], text)).toMatchObject({ code: 0 });
   expect(gateway.documents.has(id)).toBe(true);
 });
@@ -98,7 +98,7 @@ test("an answer that does not come from Vidimus is reported as such", async () =
   });
 });
 
-test("the key is not carried along a redirect", async () => {
+test("a redirect is not followed, so the key reaches no other server", async () => {
   gateway.scripted.push((response) => void response.writeHead(307, { location: "/elsewhere" }).end());
   expect((await create(["-"], "{}")).code).toBe(1);
   expect(gateway.bodies).toHaveLength(1);
@@ -108,7 +108,7 @@ test.each([
   [["gone.json"], "", "gone.json cannot be read"],
   [["."], "", ". cannot be read"],
   [["-"], "{", "- is not JSON"],
-])("%j fails in words", async (argv, stdin, words) => {
+])("%j fails, and the message says why", async (argv, stdin, words) => {
   expect(await create(argv, stdin)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
 });
 

@@ -10,7 +10,7 @@ import { openTestServices, route } from "./support/services.ts";
 
 const at = timestampFromDate(new Date("2026-01-05T10:00:00Z"));
 const time = "2026-01-05T10:00:00.000Z";
-/** What the tenant has: more than fit on one page of the service. */
+/** Documents of the tenant: more than fit on one page of the service. */
 const owned = 450;
 const summary = { type: "core/article", version: 2n, status: "draft", title: "Å", createdAt: at, changedAt: at };
 let services: Awaited<ReturnType<typeof openTestServices>>;
@@ -178,7 +178,7 @@ test("a refusal says which transitions are possible", async () => {
   );
 });
 
-test("history lists who did what, and names intake and edits, which are no transitions", async () => {
+test("history lists who did what, with intake as create and edits as update", async () => {
   const { stdout } = await documents(["history", "a", "--json"]);
   const [desk, nobody] = [
     { at: time, actor: "cli:kari", role: "admin", identity: "spiffe://vidimus.test/desk" },

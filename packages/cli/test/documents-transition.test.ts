@@ -105,7 +105,7 @@ test("withhold acts on the published version, although a newer one is being writ
   expect(transitions).toEqual([{ documentId: "b", name: "withhold", expectedVersion: 2n }]);
 });
 
-test("every id is tried, failures are listed, and any makes the exit code 1", async () => {
+test("every id is tried, failures are listed, and any failure makes the exit code 1", async () => {
   const { code, stdout, stderr } = await documents("publish", "x", "a", "y", "--json");
   expect([code, stderr]).toEqual([1, "error: 2 of 3 transitions failed\n"]);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -130,7 +130,7 @@ test("many ids go out 64 in a call, and their results are listed in the order of
   expect(transitioned.map(({ id }) => id)).toEqual(manyIds);
 });
 
-test("one refused document of a batch fails alone, with its places, on lines of its own", async () => {
+test("one refused document of a batch fails alone, and its violations are on lines of their own", async () => {
   const { code, stdout } = await documents("publish", "a", refusedId, "x", "b");
   expect(code).toBe(1);
   expect(stdout.trimEnd().split("\n").slice(-3)).toEqual([
@@ -180,7 +180,7 @@ test("withhold of a document that was never published names the newest version: 
   expect(transitions).toEqual([{ documentId: "a", name: "withhold", expectedVersion: 1n }]);
 });
 
-test("a guard's refusal names the invalid places", async () => {
+test("a refusal by a guard names the places at fault", async () => {
   const { code, stderr } = await documents("transition", "a", "approve");
   expect([code, stderr]).toEqual([1, "error: approve is refused\n  /meta/slug: is required\n"]);
 });

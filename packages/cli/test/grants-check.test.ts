@@ -44,7 +44,7 @@ it("a service that no teams door serves is a fault", async () => {
   for (const service of services) expect(stderr).toContain(`no teams door serves ${service}`);
 });
 
-it("a method that no teams door serves is a fault, and one that does is none", async () => {
+it("a method that no teams door serves is a fault, and a served one is none", async () => {
   const method = "vidimus.access.v1.MemberService/ListMembers";
   const { services: _, ...byMethod } = newsroom;
   expect(await check({ ...byMethod, methods: [method] })).toMatchObject({ code: 0 });
@@ -52,7 +52,7 @@ it("a method that no teams door serves is a fault, and one that does is none", a
   expect([code, stderr]).toEqual([1, expect.stringContaining(`no teams door serves ${method}s`)]);
 });
 
-it("a file that is not there is named", async () => {
+it("the error about a missing file names the file", async () => {
   const { code, stderr } = await run(["grants", "check", "none.json"], { cwd: dir });
   expect([code, stderr]).toEqual([1, expect.stringContaining("none.json cannot be read (ENOENT)")]);
 });

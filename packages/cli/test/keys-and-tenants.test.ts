@@ -24,7 +24,7 @@ const changes: unknown[] = [];
 beforeAll(async () => {
   services = await openTestServices(
     route(AccessService, {
-      // In two pages, as a service answers a tenant that has many.
+      // In two pages, as the service answers for a tenant with many keys.
       listApiKeys: ({ pageToken, liveOnly }) =>
         liveOnly
           ? { apiKeys: keys.slice(0, 2) }
@@ -94,7 +94,7 @@ test("keys list shows the state of every key", async () => {
   expect(states).toEqual([undefined, "live", "until 2999-01-01T00:00:00.000Z", "expired", "revoked", undefined]);
 });
 
-test("keys list --live shows those that are valid", async () => {
+test("keys list --live shows only valid keys", async () => {
   const { stdout } = await cli("keys", "list", "--live", "--json");
   expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(["k1", "k2"]);
 });
@@ -133,7 +133,7 @@ test.each([
   ["1h", 3_600_000],
   ["24h", 86_400_000],
   ["7d", 604_800_000],
-])("keys roll --overlap %s leaves the old key %s ms", async (overlap, overlapMs) => {
+])("keys roll --overlap %s keeps the old key valid for %s ms", async (overlap, overlapMs) => {
   const { stdout } = await cli("keys", "roll", "k1", "--overlap", overlap, "--json");
   expect(changes).toEqual([{ tenantId: "demo", keyId: "k1", overlapMs }]);
   const ends = { expiresAt: overlapMs ? "2999-01-01T00:00:00.000Z" : null, revokedAt: overlapMs ? null : time };

@@ -51,7 +51,7 @@ const listening = (...argv: string[]) => [
   ...argv,
 ];
 
-test("listen registers itself, verifies what arrives, says what is wrong with it, and removes itself", async () => {
+test("listen registers an endpoint, verifies webhooks, names their faults, and removes the endpoint", async () => {
   const ended = run(listening("--count", "2", "--json"));
   const url = await registered.promise;
   const answers = [await fetch(url, ping(secret)), await fetch(url, ping(Buffer.alloc(32, 4)))];

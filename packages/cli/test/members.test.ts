@@ -72,7 +72,7 @@ test("members list shows the members of every page", async () => {
   ]);
 });
 
-test("members invite prints a link, and the code alone where the console is not known", async () => {
+test("members invite prints a link, or only the code when the console's address is unknown", async () => {
   const invite = ["members", "invite", "--roles", "writer,editor", "--note", "Bo", "--role", "owner"];
   const { stdout } = await cli(...invite, ...there);
   expect(stdout).toContain(`\n\nhttps://console.example/invitation#code=${code}\n`);
@@ -81,7 +81,7 @@ test("members invite prints a link, and the code alone where the console is not 
   expect(JSON.parse((await cli(...invite, "--json")).stdout)).toMatchObject({ id: "i1", code, link: null });
 });
 
-test("members invitations and revoke-invitation show and end one", async () => {
+test("members invitations lists the open invitations, and revoke-invitation ends one", async () => {
   expect((await cli("members", "invitations")).stdout).toMatch(/i1 +writer +Bo +2026-01-05T10:00:00\.000Z +cli:kari/);
   await cli("members", "revoke-invitation", "i1");
   expect(changes).toEqual([{ tenantId: "demo", invitationId: "i1" }]);
@@ -97,7 +97,7 @@ test("members set-roles and remove name the member and its roles", async () => {
   ]);
 });
 
-test("console sign-in prints nothing but the link, for the operator unless said", async () => {
+test("console sign-in prints only a link, which signs in as operator unless --as names somebody", async () => {
   expect((await cli("console", "sign-in", ...there)).stdout).toBe(`https://console.example/sign-in#code=${code}\n`);
   await cli("console", "sign-in", "--as", "eve", "--roles", "writer");
   expect(changes).toEqual([

@@ -7,7 +7,7 @@ import { run } from "./support/run.ts";
 
 /** Rows of each imported part. */
 let taken: number[];
-/** How many requests are answered with Retry-After first. */
+/** How many requests, from the first on, are answered with 429 and Retry-After. */
 let busy: number;
 let server: Server;
 
@@ -58,7 +58,7 @@ test("Retry-After is waited out for each part", async () => {
   expect(taken).toEqual([10_000, 10_000, 10_000, 10_000, 10_000, 10_000]);
 });
 
-test("a wait longer than --max-wait is an error that names it", async () => {
+test("waits longer than --max-wait are an error with the platform's code, and nothing is imported", async () => {
   busy = 100;
   const { code, stderr } = await importWords(1);
   expect(code).toBe(1);

@@ -32,7 +32,7 @@ test("a profile keeps the settings of its flags, for its user alone, and is list
   expect(stdout + (await profile("list")).stdout).not.toContain("vk_of_file");
 });
 
-test("a profile that is there is replaced only when that is asked for", async () => {
+test("an existing profile is replaced only with --replace", async () => {
   await profile(...staging);
   expect(await profile(...staging)).toMatchObject({
     code: 1,
@@ -45,11 +45,11 @@ test.each([
   [["add", "empty"], "say what the profile holds by flags"],
   [["add", "odd", "--gateway", "ftp://x"], "--gateway (VIDIMUS_GATEWAY) must be"],
   [["use", "absent"], 'there is no profile "absent"'],
-])("%j fails in words", async (argv, words) => {
+])("profile %j fails, and the message says why", async (argv, words) => {
   expect(await profile(...argv)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
 });
 
-test("the profile that was chosen gives its settings where nothing else is named", async () => {
+test("the chosen profile is used when no other is named and no dev stack is found", async () => {
   await profile(...staging);
   await profile("add", "live", "--gateway", "https://live.example.org");
   const where = { env: { XDG_CONFIG_HOME: dir }, cwd: dir };
@@ -62,7 +62,7 @@ test("the profile that was chosen gives its settings where nothing else is named
   expect((await profile("list")).stdout).toContain("live *");
 });
 
-test("a choice that others may change is not followed", async () => {
+test("the choice of a profile is refused when others may change its file", async () => {
   await profile(...staging);
   await profile("use", "staging");
   await chmod(join(dir, "vidimus", "profile"), 0o666);

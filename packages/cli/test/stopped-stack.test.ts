@@ -37,17 +37,20 @@ test.each([
   [["keys", "list"], "the access service at 127.0.0.1:2"],
   [["phrases", "delete", id], "the gateway at http://127.0.0.1:2"],
   [["phrases", "export"], "the gateway at http://127.0.0.1:2"],
-])("%j says once what does not answer where, and what to do, without waiting", async (argv, what) => {
-  expect(await run(argv, { cwd })).toEqual({ code: 1, stdout: "", stderr: stopped(what), pausesMs: [] });
-});
+])(
+  "%j says once which service does not answer at which address, and what to do, without waiting",
+  async (argv, what) => {
+    expect(await run(argv, { cwd })).toEqual({ code: 1, stdout: "", stderr: stopped(what), pausesMs: [] });
+  },
+);
 
-test("an import says once why it stopped, and names the items under way", async () => {
+test("an import says once why it stopped, and lists the items that were under way as not sent", async () => {
   const { code, stdout, stderr } = await run(["documents", "import", "feed.ndjson"], { cwd });
   expect([code, stderr.match(/does not answer/g)?.length]).toEqual([1, 1]);
   expect(stdout).toMatch(/^(not sent: feed\.ndjson.*\n)+0 created, 0 existing, \d rejected\n$/);
 });
 
-test("doctor finds nothing else", async () => {
+test("doctor finds only that the dev stack is stopped", async () => {
   const { code, stdout } = await run(["doctor", "--json"], { cwd });
   expect([code, JSON.parse(stdout)]).toEqual([
     1,
@@ -67,7 +70,7 @@ test("doctor finds nothing else", async () => {
   ]);
 });
 
-test("a stack with one failed part is not reported as stopped, nor is a gateway of --gateway", async () => {
+test("a stack of which one part listens is not reported as stopped, nor is the gateway of --gateway", async () => {
   await using listening = await openTestPages({});
   await keep({ gateway: listening.url });
   const away = await run(["documents", "list"], { cwd });

@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true });
 });
 
-test("a root is made once, for its owner only; its delegation to signing's list key holds for verifiers", async () => {
+test("a root is made once, for its owner only, and verifiers accept its delegation to the list key", async () => {
   const made = await run(["trust-root", "create", "root.pem"], { cwd });
   const root = made.stdout.trim();
   expect(made).toMatchObject({ code: 0, stderr: "" });
@@ -70,7 +70,7 @@ test("a root is made once, for its owner only; its delegation to signing's list 
   expect(installed).toEqual([{ delegation, root }]);
 });
 
-test("a delegation of more than 400 days, to what is no key, or by a file that others may read is refused", async () => {
+test("a delegation for over 400 days, to a text that is no key, or by a file others may read is refused", async () => {
   await run(["trust-root", "create", "open.pem"], { cwd });
   const delegate = (...argv: string[]) => run(["trust-root", "delegate", "open.pem", ...argv], { cwd });
   expect(await delegate("--list-key", stater.listKey, "--days", "401")).toMatchObject({ code: 2 });

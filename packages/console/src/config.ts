@@ -27,9 +27,9 @@ export interface ConsoleConfig extends ProcessConfig {
   deliveryTarget: string;
   /** CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: string[];
-  /** Whether one-time codes sign in. */
+  /** Whether people may sign in with one-time codes. */
   links: boolean;
-  /** Undefined while only codes sign in. */
+  /** The issuer at which people sign in; undefined when one-time codes are the only way. */
   oidc: OidcConfig | undefined;
 }
 
@@ -85,7 +85,7 @@ function readTrustRoot(env: EnvReader): string | undefined {
   return text;
 }
 
-/** An origin of the public API. */
+/** Reads a variable whose value is an origin of the public API. */
 function readUrl(env: EnvReader, name: string, fallback: string): URL {
   const text = env.string(name, { fallback });
   const url = URL.parse(text);

@@ -16,7 +16,7 @@ import { SessionStore } from "./store/session-store.ts";
 
 export type RunningConsole = RunningProcess;
 
-/** Starts the console: the pages of people, at the origin of the settings. */
+/** Starts the console, which serves its pages at `pagesHost` and `pagesPort`. */
 export function startConsole(config: ConsoleConfig): Promise<RunningConsole> {
   return startService("console", config, async (stack, { log, metrics, credentialsFor }) => {
     const { mongoUrl: url, database, origin, oidc } = config;

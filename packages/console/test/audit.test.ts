@@ -50,7 +50,7 @@ test("changes of all services are one list, newest first, with who made them by 
   expect(page.text).toContain("cli:script");
 });
 
-test("the URL narrows by kind, by actor and by day", async () => {
+test("the URL narrows the list of changes by kind, by actor and by day, and malformed filters are ignored", async () => {
   expect(new Set(rowsOf(await ada.open(at("?kind=endpoints"))).map((row) => row.split(":")[0]))).toEqual(
     new Set(["made an endpoint"]),
   );
@@ -65,11 +65,11 @@ test("the URL narrows by kind, by actor and by day", async () => {
   }
 });
 
-test("pages repeat and miss nothing, also of changes in one millisecond", async () => {
+test("the pages show each change once, also when many have the same millisecond", async () => {
   const made = await access.createApiKey({ tenantId: console.tenantId, name: "Rolled", scopes: ["publisher:read"] });
   let { keyId } = made.apiKey!;
   for (let rolls = 0; rolls < 52; rolls += 1) {
-    // Writes two entries in one transaction.
+    // Access writes two entries for this, in one transaction.
     const { apiKey } = await access.rollApiKey({ tenantId: console.tenantId, keyId });
     ({ keyId } = apiKey!);
   }
@@ -95,7 +95,7 @@ test("pages repeat and miss nothing, also of changes in one millisecond", async 
   expect(captions.at(-1)).toMatch(/^Changes 101 to \d+, newest first$/);
 });
 
-test("a service that is down is named, and the others are shown", async () => {
+test("the page names a service that is down, and shows the changes of the others", async () => {
   await using gateway = await openGateway();
   await gateway.access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
   await using lonely = await openLinkedConsole(gateway.grpcPort);

@@ -25,7 +25,7 @@ const pathOf = ({ url }: Page) => url.pathname.replace(/^\/t\/\w+/, "");
 const decoded = (markup: string) =>
   markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
 const wordsOf = ({ text }: Page) => decoded(text.replace(/<[^>]+>/g, " ")).replace(/\s+/g, " ");
-/** Answers each webhook of the receiver with a status and a script. */
+/** Makes the receiver answer each webhook with this status and, but for 204, with a script. */
 const answerWith = (status: number) => {
   receiver.behaviour.answer = (_webhook, response) => response.writeHead(status).end(status === 204 ? "" : scripted);
 };
@@ -58,7 +58,7 @@ async function find(): Promise<string> {
   return found[0]![1]!;
 }
 
-/** Opens a page until it says something. */
+/** Opens a page again and again until it has these words. */
 const waitFor = (path: string, words: string | RegExp) =>
   vi.waitFor(
     async () => {
@@ -102,7 +102,7 @@ test("a finished delivery is sent again once for each form, and the page says wh
   expect(receiver.received.at(-1)?.headers["webhook-id"]).toBe(webhookId);
 });
 
-test("the request is computed again and marked so: our headers, no secret, and the bytes that were sent", async () => {
+test("a delivery's page shows its request computed again: headers without secrets, and the bytes sent", async () => {
   const page = await open(await find());
   expect(wordsOf(page)).toContain("Computed again from the snapshot");
   expect(textOf(page.text, "body")).toBe(receiver.received.at(-1)?.body.toString());
@@ -127,7 +127,7 @@ test.each([
   ["state", () => "delivered", "exhausted"],
   ["since", () => "2026-01-01T00:00", "2099-01-01T00:00"],
   ["until", () => "2099-01-01T00:00", "2026-01-01T00:00"],
-])("the list narrows by %s, and its address says so", async (name, good, other) => {
+])("the list of deliveries narrows by the %s in its URL", async (name, good, other) => {
   const isListed = async (value: string) =>
     (await open(`/deliveries?${new URLSearchParams({ [name]: value })}`)).text.includes(webhookId);
   expect([await isListed(good()), await isListed(other)]).toEqual([true, false]);
@@ -139,7 +139,7 @@ test.each([
   ["state", "lost", "Knows no"],
   ["since", "yesterday", "This is not a time."],
   ["until", "2026-02-31T99:00", "This is not a time."],
-])("a malformed %s is refused at its field, and what was typed stays", async (name, value, words) => {
+])("a malformed %s is refused at its field", async (name, value, words) => {
   const page = await open(`/deliveries?${new URLSearchParams({ [name]: value })}`);
   expect(page.status).toBe(400);
   expect(page.text).toContain(`<a href="#${name}">`);
@@ -152,7 +152,7 @@ test("a delivery that does not exist is 404", async () => {
   }
 });
 
-test("a delivery that is held says what sends it, and is not sent again before", async () => {
+test("the page of a held delivery says what sends it, and until then it cannot be sent again", async () => {
   const { text } = await open(await find());
   await room.endpoints.disableEndpoint({ tenantId: console.tenantId, endpointId });
   const held = await room.push({ title: "Held" });
@@ -180,7 +180,7 @@ async function countAll() {
   return { counted, form: [...everything, ...hidden] };
 }
 
-test("a replay is counted before it starts, starts once for each form, and is seen to its end", async () => {
+test("a replay is counted before it starts, starts once for each form, and its page shows its end", async () => {
   const before = receiver.received.length;
   const { counted, form } = await countAll();
   expect(wordsOf(counted)).toContain("2 snapshots of 2 fit what you chose.");
@@ -196,7 +196,7 @@ test("a replay is counted before it starts, starts once for each form, and is se
   expect(receiver.received.length).toBe(before + 2);
 });
 
-test("a replay that runs shows its progress, keeps another one from starting, and is cancelled", async () => {
+test("a running replay shows its progress, keeps a second one from starting, and can be cancelled", async () => {
   const released = Promise.withResolvers<void>();
   receiver.behaviour.answer = (_webhook, response) => void released.promise.then(() => response.writeHead(204).end());
   const [first, second] = [await countAll(), await countAll()];

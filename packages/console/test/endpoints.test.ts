@@ -50,7 +50,7 @@ async function named(name: string) {
 const read = async (endpointId: string) =>
   (await room.endpoints.getEndpoint({ tenantId: console.tenantId, endpointId })).endpoint!;
 
-/** Registers an endpoint; its page and its secret. */
+/** Registers an endpoint, and returns its id, the path of its page and its secret. */
 async function registered(name: string, fields: Record<string, string> = {}) {
   const { status, text } = await register({ name, ...fields });
   expect([status, name]).toEqual([200, name]);
@@ -165,7 +165,7 @@ test("an endpoint without events is refused at the events", async () => {
   ]);
 });
 
-test("settings are changed, headers stay unless others are typed, and can be taken away", async () => {
+test("an endpoint's settings are changed; its headers stay unless others are typed, and can be removed", async () => {
   const { endpointId, page } = await registered("Before", { headers: "x-one: 1" });
   const form = await ada.open(at(`${page}/edit`));
   expect(fieldOf(form.text, "name")).toBe("Before");
@@ -230,7 +230,7 @@ test("a paused endpoint holds what is published, says since when and by whom, an
   await own[Symbol.asyncDispose]();
 });
 
-test("a rotated secret is shown once, and until its overlap ends both sign", async () => {
+test("a new secret is shown once, and until the overlap ends webhooks are signed with the old one, too", async () => {
   const own = await openReceiver();
   const { page, secret: old } = await registered("Rotates", { url: own.url });
   const asked = await ada.open(at(`${page}/rotate`));
@@ -252,7 +252,7 @@ test("a rotated secret is shown once, and until its overlap ends both sign", asy
   await own[Symbol.asyncDispose]();
 });
 
-test("a test says what the receiver answered, or why there was no answer", async () => {
+test("the page of a ping says what the receiver answered, or why there was no answer", async () => {
   const own = await openReceiver((_webhook, response) => response.writeHead(500).end("<script>no</script>"));
   const { page } = await registered("Tested", { url: own.url });
   const refused = await ada.submit(at(`${page}/test`));

@@ -17,7 +17,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-/** Signs in someone of whom the issuer says this, in a browser of its own. */
+/** Signs in a person of whom the issuer states these claims, in a new browser. */
 async function signIn(person: string, claims: Omit<Claims, "name">) {
   world.issuer.people.set(person, { name: person, ...claims });
   world.issuer.person = person;
@@ -30,7 +30,7 @@ async function rolesOf(person: string, tenantId = "demo") {
   return members.find(({ identity }) => identity?.subject === person)?.roles;
 }
 
-test("the groups of the issuer give roles, of all rules that match", async () => {
+test("a person gets the roles of all rules that match its groups at the issuer", async () => {
   const { page } = await signIn("kari", { groups: ["desk", "chiefs", "canteen"] });
   expect(page.text).toContain("You are chief and editor here.");
   expect(await rolesOf("kari")).toEqual(["chief", "editor"]);
@@ -46,13 +46,13 @@ test("who left a group has its roles no more after the next sign-in", async () =
   expect(await rolesOf("ola")).toBeUndefined();
 });
 
-test("without a claim of groups a person is in none, and the claim may be one name without a list", async () => {
+test("a person without a claim of groups is in none, and the claim may be one name without a list", async () => {
   await signIn("liv", { groups: ["desk"] });
   expect((await signIn("liv", {})).page.text).toContain("You are a member of no newsroom.");
   expect((await signIn("liv", { groups: "desk" })).page.text).toContain("You are editor here.");
 });
 
-test("who was invited by a person keeps the roles that an owner gave", async () => {
+test("a member whom a person invited keeps the roles that an owner gave", async () => {
   const { browser } = await signIn("per", {});
   const { code } = await world.members.inviteMember({ tenantId: "demo", roles: ["writer"] });
   await browser.submit(`${world.origin}/invitation`, { code });
@@ -61,7 +61,7 @@ test("who was invited by a person keeps the roles that an owner gave", async () 
   expect(page.text).toContain("You are writer here.");
 });
 
-test("the last owner stays although it left the group that made it one", async () => {
+test("the last owner stays owner after leaving the group that gave it the role", async () => {
   const { page } = await signIn("eva", { groups: ["bosses"] });
   expect(page.text).toContain("You are owner here.");
   const left = await signIn("eva", { groups: [] });

@@ -129,7 +129,7 @@ test("a rolled key works beside the new one until its overlap ends, and cannot b
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("was rolled before")]);
 });
 
-test("scopes are changed, and at least one stays", async () => {
+test("a key's scopes are changed, and a form without any scope is refused", async () => {
   await make("Scopes", ["publisher:read"]);
   const id = await idOf("Scopes");
   const none = await ada.submit(at(`/keys/${id}/scopes`));
@@ -143,7 +143,7 @@ test("scopes are changed, and at least one stays", async () => {
   expect(apiKey!.scopes).toEqual(["phrases:read", "phrases:write"]);
 });
 
-test("two people at once: a key that one revokes is gone for the other, who reads why", async () => {
+test("rolling a key that another person has just revoked is refused, and the page says why", async () => {
   const grace = new Browser();
   await console.signIn(grace, "grace");
   await make("Shared", ["publisher:read"]);
@@ -170,7 +170,7 @@ test("a form whose session has ended keeps what was typed, and makes one key onc
 
 const fieldValue = (text: string, name: string) => hiddenOf(text, name);
 
-test("hundreds of keys come in pages that say which they are, and repeat and miss none", async () => {
+test("56 keys come in two pages that say which keys they show, and repeat and miss none", async () => {
   const { tenantId } = await console.newRoom();
   const made = await access.createApiKey({ tenantId, name: "Rolled", scopes: ["publisher:read"] });
   let { keyId } = made.apiKey!;
@@ -185,7 +185,7 @@ test("hundreds of keys come in pages that say which they are, and repeat and mis
   expect(first.text).toContain("Keys 1 to 50, newest first; there are more");
   const next = /href="([^"]+)" rel="next"/.exec(first.text)![1]!;
   const second = await ada.open(new URL(next.replaceAll("&#38;", "&").replaceAll("&#61;", "="), console.origin));
-  // One more, with which the tenant was made.
+  // The 55 keys of this test, and the key with which the tenant was made.
   expect(second.text).toContain("Keys 51 to 56, newest first");
   const ids = Array.from((first.text + second.text).matchAll(/keys\/([0-9a-f-]{36})" dir="auto"/g));
   expect([ids.length, new Set(ids.map(([, id]) => id)).size]).toEqual([56, 56]);

@@ -37,7 +37,7 @@ const rowsOf = (text: string) => text.split("<tr>").length - 2;
 beforeAll(async () => {
   delivery = opened.use(countCommands("delivery"));
   gateway = opened.use(countCommands("gateway"));
-  // Of its own, since only clients that open after the counters are counted.
+  // Services of this test alone, because the counters count only clients that open after them.
   const stack = opened.use(await openConstellation({ mongoUrl: inject("mongoUrl") }));
   console = opened.use(await openFullConsole(stack));
   ({ room, tenantId } = console);
@@ -63,7 +63,10 @@ async function registerEndpoints(): Promise<string[]> {
   return ids;
 }
 
-/** The rows of the delivery service of this test: databases of others have other endpoints. */
+/**
+ * The rows of this test's delivery service, found by an endpoint: other databases have other
+ * endpoints.
+ */
 async function deliveries() {
   const { databases } = await mongo.db("admin").admin().listDatabases();
   for (const { name } of databases.filter((each) => each.name.endsWith("_delivery"))) {
@@ -75,7 +78,7 @@ async function deliveries() {
   throw new Error("no database has the endpoints of this test");
 }
 
-/** Deliveries of two days, 1,000 of them given up, as rows are once they have ended. */
+/** Stores rows of deliveries that ended within two days, 1,000 of them given up. */
 async function storeDeliveries(): Promise<void> {
   const rows = await deliveries();
   const now = Date.now();
@@ -114,7 +117,7 @@ async function joinMembers(): Promise<void> {
   }
 }
 
-test("100 endpoints are one list of a bounded number of searches, each name in its own direction", async () => {
+test("the list of 100 endpoints takes a bounded number of searches, and has each name in its direction", async () => {
   let page = { status: 0, text: "" };
   const commands = await delivery.during(async () => (page = await open("/endpoints")));
   expect([page.status, rowsOf(page.text)]).toEqual([200, endpointCount]);
@@ -126,7 +129,7 @@ test("100 endpoints are one list of a bounded number of searches, each name in i
   expect(commands.length).toBeLessThanOrEqual(3 * endpointCount + ownMax);
 });
 
-test("100,000 deliveries come in pages of 50, each of a bounded number of commands, and quickly", async () => {
+test("100,000 deliveries come in pages of 50, each within two seconds and a bounded number of commands", async () => {
   const seen = new Set<string>();
   let path = "/deliveries";
   for (let count = 0; count < 4; count += 1) {

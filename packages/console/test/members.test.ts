@@ -28,7 +28,7 @@ async function signedIn(subject: string): Promise<Browser> {
   return browser;
 }
 
-/** Invites somebody, and answers the page that shows the link. */
+/** Invites somebody, and returns the page that shows the link. */
 async function invite(by: Browser, note: string, roles: readonly string[]) {
   const { text } = await by.open(at("/members/invite"));
   const form: [string, string][] = [
@@ -44,7 +44,7 @@ async function rolesOf(subject: string) {
   return all.find(({ memberId }) => memberId === idOf(subject))?.roles;
 }
 
-test("a colleague is invited as editor by a link that is shown once, and becomes one", async () => {
+test("a colleague who accepts an invitation as editor, whose link is shown once, becomes an editor", async () => {
   const page = await invite(ada, "Kari, night desk", ["editor"]);
   expect(page.status).toBe(200);
   const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
@@ -97,7 +97,7 @@ test("the last owner is neither removed nor demoted, and the page says why with 
   expect(await rolesOf("ada")).toEqual(["owner"]);
 });
 
-test("two owners who demote each other at once leave one, and the other reads why or has lost the right", async () => {
+test("when two owners demote each other at once, one form is refused, and one of them stays owner", async () => {
   const grace = await signedIn("grace");
   const answers = await Promise.all([
     ada.submit(at(`/members/${idOf("grace")}/roles`), { roles: "writer" }),
@@ -110,7 +110,7 @@ test("two owners who demote each other at once leave one, and the other reads wh
   await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("grace"), roles: ["owner"] });
 });
 
-test("roles are changed, also ones that only workflows know; who removes itself loses the newsroom", async () => {
+test("roles may be any that a workflow knows, and a member who removes itself loses the newsroom", async () => {
   const iris = await signedIn("iris");
   const changed = await ada.submit(at(`/members/${idOf("iris")}/roles`), [
     ["roles", "owner"],
@@ -126,7 +126,7 @@ test("roles are changed, also ones that only workflows know; who removes itself 
   expect((await iris.open(at(""))).status).toBe(404);
 });
 
-test("an admin sees who is there and invites, but neither owners nor changes", async () => {
+test("an admin lists and invites members, but cannot invite an owner or remove a member", async () => {
   const bo = await signedIn("bo");
   await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("bo"), roles: ["admin"] });
   const list = await bo.open(at("/members"));

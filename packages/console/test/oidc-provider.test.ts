@@ -66,12 +66,12 @@ test("a sign-in dated in the future counts from now, so that it stays recent no 
   expect(authTime.getTime()).toBeLessThanOrEqual(Date.now());
 });
 
-test("a proof that is older than what was asked for signs nobody in", async () => {
+test("a proof of identity that is older than the console asked for signs nobody in", async () => {
   const dayAndMinute = 24 * 3_600 + 60;
   await expect(signIn({ auth_time: secondsNow() - dayAndMinute })).rejects.toMatchObject({ kind: "unauthenticated" });
 });
 
-test("an issuer that fails or does not answer is not taken for a sign-in that proves nothing", async () => {
+test("an issuer that fails or does not answer is unavailable, and not a refused sign-in", async () => {
   issuer.next.status = 503;
   await expect(signIn()).rejects.toMatchObject({ kind: "unavailable" });
   issuer.next.status = 200;

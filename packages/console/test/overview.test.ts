@@ -24,7 +24,7 @@ afterAll(async () => {
   await console?.[Symbol.asyncDispose]();
 });
 
-test("the overview says that nothing needs a person, until an endpoint is paused, and who paused it", async () => {
+test("the overview says that nothing needs a person, or which endpoint is paused, and by whom", async () => {
   expect(await overview()).toContain("Nothing needs you now.");
   await using receiver = await openReceiver();
   const { tenantId } = console;
@@ -73,7 +73,7 @@ test("a key that ends this week is named, and one that ends later is not", async
   expect(text).not.toContain("Later");
 });
 
-test("a member without a right sees nothing of it, and neither is told that all is well", async () => {
+test("a writer, who may not see keys and endpoints, is told nothing of them, not even that all is well", async () => {
   const wanda = new Browser();
   await console.signIn(wanda, "wanda");
   const memberId = memberIdOf({ issuer: linkIssuer, subject: "wanda" });

@@ -19,7 +19,7 @@ afterAll(() => opened.disposeAsync());
 test.each([
   ["/phrases", "The service phrases does not answer.", "Text in the phrase"],
   ["/trust-list", "The service gateway does not answer.", "Read it yourself"],
-])("%s says what is missing, and shows the rest", async (path, missing, rest) => {
+])("%s names the service that does not answer, and shows the rest of the page", async (path, missing, rest) => {
   const page = await browser.open(`${console.origin}/t/demo${path}`);
   expect(page.status).toBe(200);
   expect(page.text).toContain(missing);
@@ -28,7 +28,7 @@ test.each([
 });
 
 test.each(["/phrases/01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77", "/phrases/export"])(
-  "%s, which has nothing else to show, is 503",
+  "%s is 503 while phrases is down, because it has nothing else to show",
   async (path) => {
     const page = await browser.open(`${console.origin}/t/demo${path}`);
     expect(page.status).toBe(503);
@@ -36,7 +36,7 @@ test.each(["/phrases/01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77", "/phrases/export"])(
   },
 );
 
-test("without a trust list a webhook is still checked, and the page says what could not be", async () => {
+test("without a trust list a webhook is still checked, and the page says why the list is missing", async () => {
   const form = new FormData();
   form.set("headers", "webhook-id: a_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA");
   form.set("body", '{"id":"a_1","type":"endpoint.ping","data":{}}');

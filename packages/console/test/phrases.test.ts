@@ -16,13 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-/** The value of a field of a page. */
 const valueOf = ({ text }: Page, name: string) => new RegExp(`name="${name}"[^>]*?value="([^"]*)"`).exec(text)?.[1];
 const decoded = (markup: string) => markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
-/** What people read of a page. */
+/** The text of a page's content, without markup. */
 const wordsOf = ({ text }: Page) =>
   decoded(text.replace(/^[^]*<main/, "<main").replace(/<[^>]+>/g, " ")).replace(/\s+/g, " ");
-/** Where Next leads; undefined on the last page. */
+/** The URL of the link Next; undefined on the last page. */
 const nextOf = ({ text }: Page) => {
   const link = /href="([^"]*)" rel="next"/.exec(text)?.[1];
   return link === undefined ? undefined : new URL(decoded(link), base);
@@ -82,7 +81,7 @@ describe("one phrase", () => {
     expect(wordsOf(await browser.open(`${base}?contains=en+g%C3%A5ng`))).toContain("1 phrase,");
   });
 
-  test("names each fault at its field", async () => {
+  test("with faults is not added, and each fault is shown at its field", async () => {
     const page = await add({ phrase: " ", language: "sv_SE", mistakes: "a|b", description: "x".repeat(1001) });
     expect(page.status).toBe(400);
     for (const field of ["phrase", "language", "mistakes", "description"]) {
@@ -92,7 +91,7 @@ describe("one phrase", () => {
     expect(wordsOf(page)).toContain("Mistake 1 must not contain |");
   });
 
-  test("that two people edit keeps the first change, and tells the second, with what was typed", async () => {
+  test("that two people edit keeps the first change, and the second person reads why, above what it typed", async () => {
     const id = (await add({ phrase: "tvist" })).url.pathname.split("/").at(-1);
     const read = valueOf(await browser.open(`${base}/${id}`), "read")!;
     const edit = (description: string) =>
@@ -105,7 +104,7 @@ describe("one phrase", () => {
     expect(valueOf(await browser.open(`${base}/${id}`), "description")).toBe("first");
   });
 
-  test("of another tenant, and an id that is none, is 404", async () => {
+  test("that does not exist is 404, and so is one with a malformed id", async () => {
     for (const id of ["x", crypto.randomUUID(), "..%2Fnew"]) {
       expect((await browser.open(`${base}/${id}`)).status).toBe(404);
       expect((await browser.open(`${base}/${id}/delete`)).status).toBe(404);
@@ -126,7 +125,7 @@ describe("one phrase", () => {
 });
 
 describe("the list", () => {
-  test("shows every phrase once over its pages, also behind one whose token is the longest", async () => {
+  test("shows every phrase once over its pages, also after a phrase whose page token is the longest", async () => {
     const rows = Array.from({ length: 120 }, (_, n) => `nb,ord ${String(n).padStart(3, "0")}`);
     rows[49] = `nb,ord 049${"\u{10FFFD}".repeat(249)}`;
     await browser.submit(`${base}/import`, upload(["language,phrase", ...rows].join("\r\n")));
@@ -147,7 +146,7 @@ describe("the list", () => {
     ]);
   });
 
-  test("says at its field that a language is none, and what is asked for when nothing is there", async () => {
+  test("names a malformed language at its field, and says what was searched for when nothing is found", async () => {
     const page = await browser.open(`${base}?language=sv_SE`);
     expect(page.text).toContain('id="language-error"');
     expect(wordsOf(await browser.open(`${base}?contains=nowhere&language=fi`))).toContain(
@@ -263,7 +262,7 @@ describe("an export", () => {
     );
   });
 
-  test("is refused with a page for a language that is none, and HEAD reads nothing of it", async () => {
+  test("of a malformed language is refused with a page, and HEAD gets the headers without the file", async () => {
     const refused = await read("?language=sv_SE");
     expect([refused.status, refused.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
     const head = await read("", "HEAD");

@@ -55,17 +55,20 @@ test.each([
   ["POST", "/sessions/end"],
   ["POST", "/tenant"],
   ["POST", "/sign-out"],
-])("%s %s under a name of an attacker that leads here is refused, and does nothing", async (method, path) => {
-  const browser = new Browser();
-  await console.signIn(browser);
-  const cookie = `${console.sessionName}=${browser.cookies.get(console.sessionName)}`;
-  const code = await console.newCode();
-  const [status, page] = await askAs("attacker.example", method, path, cookie, `code=${code}`);
-  expect([status, page]).toEqual([421, expect.stringContaining("Not this console")]);
-  expect(page).not.toContain("operator");
-  expect((await browser.open(console.origin)).text).toContain("Demo newsroom");
-  expect((await browser.submit(`${console.origin}/sign-in/confirm`, { code })).url.pathname).toBe("/t/demo");
-});
+])(
+  "%s %s under an attacker's host name that leads to the console is refused, and does nothing",
+  async (method, path) => {
+    const browser = new Browser();
+    await console.signIn(browser);
+    const cookie = `${console.sessionName}=${browser.cookies.get(console.sessionName)}`;
+    const code = await console.newCode();
+    const [status, page] = await askAs("attacker.example", method, path, cookie, `code=${code}`);
+    expect([status, page]).toEqual([421, expect.stringContaining("Not this console")]);
+    expect(page).not.toContain("operator");
+    expect((await browser.open(console.origin)).text).toContain("Demo newsroom");
+    expect((await browser.submit(`${console.origin}/sign-in/confirm`, { code })).url.pathname).toBe("/t/demo");
+  },
+);
 
 test("two consoles of one host have cookies of their own: signing out of one leaves the other", async () => {
   const browser = new Browser();
@@ -88,7 +91,7 @@ test("a form whose session has ended is answered with what was typed, to be sent
   expect([page.status, page.text]).toEqual([401, expect.stringContaining("Your session has ended")]);
   expect(page.text).toContain('value="&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;"');
   expect(page.text).not.toContain(form.code);
-  // The cookie from before the restart no longer opens a session.
+  // The cookie from before the sign-out no longer opens a session.
   for (const [name, value] of cookies) browser.cookies.set(name, value);
   expect((await browser.submit(`${console.origin}/tenant`, { tenant: "demo" })).status).toBe(401);
   await console.signIn(browser);

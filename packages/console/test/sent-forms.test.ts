@@ -1,4 +1,7 @@
-/** What the second of two clicks on the same button is answered. Without script a browser drops the first. */
+/**
+ * The answer to the second of two clicks on one button. Without script a browser drops the answer
+ * to the first.
+ */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openReceiver, type Receiver } from "../../../services/delivery/test/support/receiver.ts";
 import { Browser } from "./support/browser.ts";
@@ -22,7 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-/** The fields of a form, and what makes it take effect once. */
+/**
+ * Opens the form at a path. Returns the fields with the form's token, which makes the form take
+ * effect once.
+ */
 async function filled(path: string, fields: Record<string, string>) {
   const { text } = await ada.open(at(path));
   return { ...fields, once: hiddenOf(text, "once") };
@@ -38,7 +44,7 @@ test("of two clicks on one form the second names the key of the first, and leads
   expect((await ada.open(at(roll!))).text).toContain("Roll “<bdi>Two &#60;clicks&#62;</bdi>”?");
 });
 
-test("what a first click asks for goes on when its browser has gone, and the second click waits for it", async () => {
+test("what a first click asked for goes on when the browser has gone, and a second click waits for it", async () => {
   const form = await filled("/endpoints/new", {
     url: receiver.url,
     name: "Patient",
@@ -54,7 +60,7 @@ test("what a first click asks for goes on when its browser has gone, and the sec
   expect(receiver.received).toHaveLength(1);
 });
 
-test("of two clicks that start a replay both lead to the one that was started", async () => {
+test("two clicks on the start of a replay start one, and both lead to its page", async () => {
   const [, endpoint = ""] = /\/endpoints\/([0-9a-f-]{36})"/.exec((await ada.open(at("/endpoints"))).text) ?? [];
   const form = await filled("/keys/new", { endpoint, options: "all" });
   const pages = await Promise.all([ada.submit(at("/replays"), form), ada.submit(at("/replays"), form)]);

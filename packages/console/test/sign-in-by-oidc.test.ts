@@ -29,7 +29,7 @@ const sessionName = () => `vidimus_session_${world.port}`;
 
 const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_all, code) => String.fromCodePoint(Number(code)));
 
-/** Opens an invitation and accepts it as whoever the issuer says. */
+/** Opens an invitation, and accepts it as the person whom the issuer signs in. */
 async function join(browser: Browser, roles: string[], tenantId = "demo") {
   const { code } = await world.members.inviteMember({ tenantId, roles, note: "" });
   await browser.submit(`${origin}/invitation`, { code });
@@ -37,7 +37,7 @@ async function join(browser: Browser, roles: string[], tenantId = "demo") {
   return browser.submit(`${origin}/invitation/accept`);
 }
 
-test("the issuer's answer opens a session, and the page says who it is and where it signed in", async () => {
+test("the issuer's answer opens a session, and the page names the person and the issuer", async () => {
   const browser = new Browser();
   const page = await browser.open(start());
   expect([page.status, page.url.href]).toEqual([200, `${origin}/`]);
@@ -47,7 +47,7 @@ test("the issuer's answer opens a session, and the page says who it is and where
   expect([...browser.cookies.keys()].filter((name) => name.startsWith("vidimus_"))).toEqual([sessionName()]);
 });
 
-test("links are off beside an issuer: no field for a code, and no page takes one", async () => {
+test("one-time codes are off beside an issuer: no page has a field for a code or takes one", async () => {
   const page = await new Browser().open(`${origin}/sign-in`);
   expect(page.text).toContain("Sign in with 127.0.0.1");
   expect(page.text).not.toContain("One-time code");
@@ -153,7 +153,7 @@ test("a role that is taken away, and a membership that ends, count at the next r
   expect((await browser.open(origin)).text).toContain("You are a member of no newsroom.");
 });
 
-test("signing out ends the session here and leads to the end of the one at the issuer", async () => {
+test("signing out ends the session of the console, and leads to where the issuer's session is ended", async () => {
   const browser = new Browser();
   await browser.open(start());
   const { asked } = world.issuer;

@@ -26,14 +26,14 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-/** Makes every proof of identity older. */
+/** Makes every session's proof of identity this old. */
 async function age(minutes: number): Promise<void> {
   await using mongo = new MongoClient(inject("mongoUrl"));
   const authTime = new Date(Date.now() - minutes * 60_000);
   await mongo.db(world.database).collection("sessions").updateMany({}, { $set: { authTime } });
 }
 
-test("who proved its identity too long ago is asked again before the form, and comes back to it", async () => {
+test("a person whose sign-in is too old is asked to sign in before the form, and comes back to the form", async () => {
   await age(16);
   const asked = await kari.open(at("/keys/new"), (url) => url.pathname === "/sign-in");
   expect(asked.url.search).toBe(`?${new URLSearchParams({ return: "/t/demo/keys/new", again: "1" })}`);
@@ -55,7 +55,7 @@ test("a form that is sent with too old a proof does nothing, keeps what was type
 
 const memberId = () => memberIdOf({ issuer: world.issuer.url, subject: "kari" });
 
-test("everything that makes a secret or changes members asks for it, and reading does not", async () => {
+test("everything that makes a secret or changes members needs a recent sign-in, and reading does not", async () => {
   await age(16);
   const asking = routes({} as RoutesDeps).flatMap((route) => {
     if (route.access !== "member" || !route.recentSignIn) return [];

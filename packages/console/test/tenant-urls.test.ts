@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-/** Routes as they are made, with nothing behind them. */
+/** All routes, made without dependencies, because only their paths and rights are read. */
 const pages = routes({ links: true } as RoutesDeps).filter((route): route is TenantRoute => route.access === "member");
 const everyPage = pages.map((route): [string, string] => [route.method, urlOf(route).replace(/:(?!tenant)\w+/g, "x")]);
 
@@ -39,19 +39,16 @@ test.each(everyPage)("%s %s is 404 for a tenant of others and for one that does 
   }
 });
 
-test.each(everyPage)(
-  "%s %s asks who is not signed in to sign in, whether or not there is such a tenant",
-  async (method, url) => {
-    const answers = await Promise.all(
-      ["demo", "nobody"].map(async (tenant) => {
-        const { status, url: where } = await ask(new Browser(), method, url.replace(":tenant", tenant));
-        return [status, where.pathname.replace(tenant, "")];
-      }),
-    );
-    expect(answers[0]).toEqual(answers[1]);
-    expect(answers[0]?.[0]).toBe(method === "GET" ? 200 : 401);
-  },
-);
+test.each(everyPage)("%s %s asks a visitor to sign in, whether or not there is such a tenant", async (method, url) => {
+  const answers = await Promise.all(
+    ["demo", "nobody"].map(async (tenant) => {
+      const { status, url: where } = await ask(new Browser(), method, url.replace(":tenant", tenant));
+      return [status, where.pathname.replace(tenant, "")];
+    }),
+  );
+  expect(answers[0]).toEqual(answers[1]);
+  expect(answers[0]?.[0]).toBe(method === "GET" ? 200 : 401);
+});
 
 test("a page whose right no role of the member has is 403, and the navigation does not list it", async () => {
   const browser = new Browser();
@@ -79,7 +76,7 @@ test("everything in the navigation is a page, with the right that the navigation
   expect(found).toEqual(listed);
 });
 
-test("the tenant that was opened last decides where the start leads, and no other page changes that", async () => {
+test("the start page leads to the tenant chosen last, whichever tenant's pages were opened since", async () => {
   const browser = new Browser();
   await console.signIn(browser, "tina");
   const { code } = await members.inviteMember({ tenantId: "rival", roles: ["editor"] });

@@ -91,7 +91,7 @@ test("a whole request in one field is read, too", async () => {
   expect(wordsOf(await verify({ headers: whole, body: "", secret }))).toContain("Genuine: the platform sent it");
 });
 
-test("one changed byte of the snapshot is named by each check that covers it, and by no other", async () => {
+test("one changed byte of the snapshot fails each check that covers it, and no other", async () => {
   const page = await verify({ secret, body: webhook.body.toString().replace("inställd", "installd") });
   expect(wordsOf(page)).toContain("Not genuine as it stands.");
   expect(checksWith(page, "failed")).toEqual([
@@ -103,7 +103,7 @@ test("one changed byte of the snapshot is named by each check that covers it, an
   expect(checksWith(page, "passed")).toContain("Ed25519 signature of the statement");
 });
 
-test("one changed byte of the envelope or of a header is named", async () => {
+test("a change of the envelope, of a header or of the secret fails the checks that cover it", async () => {
   const body = webhook.body.toString();
   const envelope = await verify({ body: body.replace('"sequence":1', '"sequence":2') });
   expect(checksWith(envelope, "failed")).toEqual(["Body, by content-digest", "What stands beside the snapshot"]);
@@ -119,14 +119,14 @@ test("one changed byte of the envelope or of a header is named", async () => {
   ]);
 });
 
-test("a key that the list does not have is named", async () => {
+test("the page names a signature's key that the trust list does not have", async () => {
   const keyId = /"keyId":"(ed25519-[\w-]{16})"/.exec(webhook.body.toString())![1]!;
   const page = await verify({ body: webhook.body.toString().replaceAll(keyId, "ed25519-AAAAAAAAAAAAAAAA") });
   expect(wordsOf(page)).toContain("the trust list has no key ed25519-AAAAAAAAAAAAAAAA");
   expect(checksWith(page, "not checked")).toContain("Ed25519 signature of the statement");
 });
 
-test("a text that is no webhook is refused with what it lacks", async () => {
+test("a text that is no webhook fails the checks of headers and payload, and an empty one is refused", async () => {
   expect((await verify({ headers: "", body: " " })).status).toBe(400);
   const page = await verify({ headers: "hello", body: "<script>alert(1)</script>" });
   expect(page.status).toBe(200);

@@ -28,8 +28,8 @@ export function doctor(world: World): Command {
 }
 
 /**
- * A stopped dev stack is the only finding. It is looked for first, because loading the checks takes
- * time.
+ * Looks for a stopped dev stack first, because loading the checks takes time. If the stack is
+ * stopped, that is the only finding.
  */
 async function findingsOf(settings: Settings): Promise<Finding[]> {
   const stopped = await findStoppedStack(settings, "gateway", `the gateway at ${settings.get("gateway")}`);

@@ -19,13 +19,13 @@ test.each([
   expect(check(status, left)).toEqual([expected, `${left} of 3000 writes left in 60 s`]);
 });
 
-test("an answer without a budget means that none is set, unless another limit fired", () => {
+test("a 400 without a budget means that none is set, and a 429 of another limit tells nothing of it", () => {
   expect(checkBudget(400, new Headers())).toMatchObject({ status: "ok", finding: "none is set" });
   const headers = new Headers({ ratelimit: '"ip";r=0;t=9', "ratelimit-policy": '"ip";q=3000;w=60' });
   expect(checkBudget(429, headers)).toBeUndefined();
 });
 
-test("the budget of writes is found among others", () => {
+test("the budget of writes is found among other limits", () => {
   const headers = new Headers({
     ratelimit: '"ip";r=1;t=9, "writes";r=7;t=3',
     "ratelimit-policy": '"ip";q=10;w=60, "writes";q=10;w=5',

@@ -3,8 +3,9 @@ import { type Finding, ok, warning } from "./finding.ts";
 const check = "write budget";
 
 /**
- * Reads the budget from `RateLimit` and `RateLimit-Policy` of a write; undefined when neither names
- * it.
+ * Checks the budget that `RateLimit` and `RateLimit-Policy` of a write's answer state. When they
+ * state none, a 400 means that no budget is set; any other status tells nothing, and the result is
+ * undefined.
  */
 export function checkBudget(status: number, headers: Headers): Finding | undefined {
   const { r: left, t: resetSeconds } = parametersOf(headers.get("ratelimit"));

@@ -7,10 +7,10 @@ interface Probe {
   readonly check: string;
   readonly path: string;
   readonly init: RequestInit;
-  /** The status of a healthy gateway. */
+  /** The status with which a healthy gateway answers. */
   readonly expected: number;
   readonly scope: string;
-  /** What to do about a 5xx. */
+  /** What to do about an unexpected status, or about no answer. */
   readonly remedy: string;
 }
 

@@ -28,7 +28,8 @@ export async function checkMongodb(url: string | undefined): Promise<Finding[]> 
 }
 
 /**
- * The kind of deployment, replica set or sharded cluster, either of which supports transactions.
+ * The kind of deployment: replica set or sharded cluster, which both support transactions.
+ * Undefined for a single mongod, which does not.
  */
 function nameOf(setName: unknown, message: unknown): string | undefined {
   if (message === "isdbgrid") return "sharded cluster";

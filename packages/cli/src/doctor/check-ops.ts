@@ -11,8 +11,8 @@ const opsServices = ["gateway", "documents", "phrases", "signing", "delivery"] a
 const nodeVersionMin = "26.0.0";
 
 /**
- * Reads readiness and Node's version from each ops port, and the RPC contract's revision from the
- * gateway's.
+ * Reads readiness and Node's version from each ops port, and the revision of the public API from
+ * the gateway's.
  */
 export async function checkOps(ops: string | undefined): Promise<Finding[]> {
   const urls = addressesIn(ops);

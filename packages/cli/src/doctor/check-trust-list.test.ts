@@ -31,7 +31,7 @@ async function found({ body, headers }: { body: string; headers: Record<string, 
   return [status, finding];
 }
 
-test("one active key among retired and pending ones is well", async () => {
+test("a list with one active key among retired and pending ones is ok", async () => {
   const keys = [pending, active, retired];
   expect(await check({ active: active.keyId, keys })).toEqual(["ok", `${active.keyId} signs, 3 listed`]);
 });
@@ -54,11 +54,11 @@ test.each([
   ["a key without validFrom", { active: active.keyId, keys: [{ ...active, validFrom: "soon" }] }],
   ["a page of another program", "<html>"],
   ["an empty object", {}],
-])("%s is broken", async (_, body) => {
+])("the finding about %s has the status broken", async (_, body) => {
   expect((await check(body))[0]).toBe("broken");
 });
 
-test("a key of another kind in the list is named as such", async () => {
+test("a key of another kind in the list is broken, and the finding names its kind", async () => {
   const der = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "der", type: "spki" });
   const keys = [{ ...active, publicKey: der.toString("base64") }];
   expect(await check({ active: active.keyId, keys })).toEqual(["broken", `key ${active.keyId} is a key for ec`]);

@@ -34,7 +34,10 @@ export async function checkTrustList(answer: Answer, root: string | undefined, n
   return rest.status === "ok" ? ok(check, `${String(active)} signs, ${keys.length} listed${rest.finding}`) : rest;
 }
 
-/** @returns text for the finding when all is well */
+/**
+ * Checks signing's statement of the list. When it is ok, the finding is text to add to that of the
+ * whole list.
+ */
 async function checkStatement(answer: Answer, root: string | undefined, nowMs: number): Promise<Finding> {
   const [statement = null, signature = null] = ["statement", "signature"].map((name) =>
     answer.headers.get(`vidimus-trust-${name}`),

@@ -2,8 +2,8 @@ import { reasonOf } from "../public-api/public-api.ts";
 import type { Answer } from "../public-api/send-with-retries.ts";
 
 /**
- * An answer, and when the server gave it in ms since 1970 by the local clock: halfway between
- * request and answer.
+ * An answer. `askedAtMs` is when the server gave it, in ms since 1970 by the local clock: halfway
+ * between request and answer.
  */
 export interface Page extends Answer {
   readonly askedAtMs: number;

@@ -3,7 +3,6 @@ export type Finding =
   | { readonly check: string; readonly status: "ok"; readonly finding: string }
   | { readonly check: string; readonly status: Trouble; readonly finding: string; readonly remedy: string };
 
-/** `warning`: works, but needs attention. `unchecked`: could not be checked. */
 type Trouble = "warning" | "broken" | "unchecked";
 
 export function ok(check: string, finding: string): Finding {

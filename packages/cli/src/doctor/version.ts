@@ -1,5 +1,6 @@
 /**
- * Whether a version like `6.0.5` or `2.10.0-beta.1` is at least another. Other parts count as 0.
+ * Whether a version like `6.0.5` or `2.10.0-beta.1` is at least another. Missing parts, and parts
+ * that do not begin with a digit, count as 0.
  */
 export function atLeast(version: string, least: string): boolean {
   const [parts, floor] = [numbersOf(version), numbersOf(least)];

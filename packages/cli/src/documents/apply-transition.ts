@@ -54,8 +54,8 @@ export async function readVersion(
 }
 
 /**
- * For a document that was never published it is the newest version; the service then refuses the
- * transition.
+ * The newest version of a document that was never published, even with `last-published`; the
+ * service then refuses the transition.
  */
 function versionOf({ version, lastPublished }: Document, on: VersionChoice): bigint {
   return on === "last-published" && lastPublished ? lastPublished.version : version;

@@ -89,7 +89,10 @@ function* batchesOf(ids: readonly string[]): Generator<{ from: number; batch: re
   for (let from = 0; from < ids.length; from += batchMax) yield { from, batch: ids.slice(from, from + batchMax) };
 }
 
-/** One result for each id. Documents that cannot be read are left out of the call. */
+/**
+ * Reads the versions of documents and transitions them in one call. Returns one result for each id.
+ * Documents that cannot be read are left out of the call.
+ */
 async function applyBatch(
   documents: ServiceCaller<typeof DocumentService>,
   ids: readonly string[],

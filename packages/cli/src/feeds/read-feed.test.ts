@@ -29,7 +29,7 @@ test("a file with one object is one entry", async () => {
   expect(await entriesOf("one.json", ' \n{"uri":"a"}\n')).toEqual([["one.json", { value: { uri: "a" } }]]);
 });
 
-test("each member of a list is an entry, and a bad one says what it is", async () => {
+test("each member of a list is an entry, and one that is no object is a fault that says what it is", async () => {
   expect(await entriesOf("list.json", '[{"uri":"a"}, 7, null, [], "x", {"uri":"b"}]')).toEqual([
     ["list.json[0]", { value: { uri: "a" } }],
     ["list.json[1]", { fault: "is a number, not an object" }],
@@ -63,7 +63,7 @@ test.each([
   ["none.json", "[]", "is an empty list"],
   ["latin1.json", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
   ["latin1.ndjson", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
-])("%s is one fault", async (name, content, fault) => {
+])("the file %s is one fault", async (name, content, fault) => {
   const entries = await entriesOf(name, content);
   expect(entries).toEqual([[expect.stringContaining(name), { fault: expect.stringContaining(fault) }]]);
 });

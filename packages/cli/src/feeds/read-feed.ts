@@ -10,7 +10,7 @@ import { parseJson } from "./json.ts";
 export type FeedEntry = {
   /** File and position in it: `a.json`, `list.json[3]` (from 0), `lines.ndjson:12` (from 1). */
   readonly name: string;
-  /** Its share of the file, for the progress bar. */
+  /** The entry's share of the file, for the progress bar. */
   readonly bytes: number;
 } & ({ readonly value: JsonObject } | { readonly fault: string });
 
@@ -89,7 +89,7 @@ function readMember(read: () => unknown): { value: JsonObject } | { fault: strin
   }
 }
 
-/** Readline replaces invalid UTF-8 by U+FFFD. */
+/** Parses a line. Refuses U+FFFD, because readline puts it in place of invalid UTF-8. */
 function parseText(text: string): unknown {
   if (text.includes("\ufffd")) throw new TypeError("is not UTF-8, or holds U+FFFD from an earlier mishap");
   try {

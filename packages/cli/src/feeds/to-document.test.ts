@@ -18,7 +18,7 @@ test("an integer that no double equals is passed on digit by digit, so that the 
   expect(read(text).json).toBe(text);
 });
 
-test("a ninjs item with such an integer keeps its digits too", () => {
+test("a ninjs item also keeps the digits of an integer that no double equals", () => {
   expect(read('{"uri":"urn:x","type":"text","vendor":12345678901234567891}').json).toContain(":12345678901234567891}");
 });
 

@@ -19,7 +19,7 @@ export interface Arrival {
   readonly message?: string;
 }
 
-/** Verifies a webhook. Returns what is wrong with it. */
+/** Verifies a webhook. A fault of the webhook is a part of the result, and is not thrown. */
 export async function verifyWebhook(
   { headers, body }: ArrivedWebhook,
   options: { secret: string; keys: TrustList },
@@ -51,7 +51,7 @@ export function statusFor({ verified, fault }: Arrival): number {
   return fault === "unchecked" ? 503 : 400;
 }
 
-/** One line for people. */
+/** A webhook in one line for people. */
 export function arrivalText(arrival: Arrival): string {
   const { at, verified, event, webhookId, attempt, bytes, fault, message } = arrival;
   const about = arrival.documentId

@@ -2,7 +2,10 @@ import { Option } from "commander";
 
 const hourMs = 3_600_000;
 
-/** How long an old secret or key stays valid after it was replaced. */
+/**
+ * How long an old secret or key stays valid after it was replaced, in ms by the value of
+ * `--overlap`.
+ */
 export const overlapsMs = { "0": 0, "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs } as const;
 
 export type Overlap = keyof typeof overlapsMs;

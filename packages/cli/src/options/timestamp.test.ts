@@ -6,7 +6,7 @@ test.each([
   ["2026-11-22T06:00:00.5", 1_795_327_200n, 500_000_000],
   ["2026-11-22T06:00:00+01:00", 1_795_323_600n, 0],
   ["1969-12-31T23:59:59.25Z", -1n, 250_000_000],
-])("%s", (text, seconds, nanos) => {
+])("%s is read, in UTC unless it has an offset", (text, seconds, nanos) => {
   expect(timestamp(text)).toEqual({ seconds, nanos });
 });
 

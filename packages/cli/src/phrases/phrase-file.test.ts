@@ -5,7 +5,7 @@ import { splitCsv } from "./split-csv.ts";
 const phrasesIn = (text: string, format: "words" | "json") =>
   partsOf(text, format, "sv").flatMap((part) => JSON.parse(part.text) as { language: string; phrase: string }[]);
 
-test("a list of words: one a line, blank lines and CR dropped", () => {
+test("a list of words has one word a line, and blank lines and CR are dropped", () => {
   expect(phrasesIn("å\r\n\r\n två ord \nö", "words")).toEqual([
     { language: "sv", phrase: "å" },
     { language: "sv", phrase: "två ord" },
@@ -13,7 +13,7 @@ test("a list of words: one a line, blank lines and CR dropped", () => {
   ]);
 });
 
-test("JSON: a bare array, or what an export holds", () => {
+test("JSON may be an array or an export of phrases, and any other form is refused", () => {
   expect(phrasesIn('[{"phrase":"a"}]', "json")).toEqual([{ phrase: "a" }]);
   expect(phrasesIn('{"phrases":[{"phrase":"a"}]}', "json")).toEqual([{ phrase: "a" }]);
   for (const text of ["{", "5", "null", '{"data":[]}']) {
@@ -39,7 +39,7 @@ test("blank lines of a CSV do not shift the line numbers of later rows", () => {
   expect(part!.nameOfRow({ line: 5 })).toBe("line 7");
 });
 
-test("lines of separators only are blank ones, above the header and below the rows", () => {
+test("lines with only separators count as blank, above the header and below the rows", () => {
   const [part] = partsOf(",,\r\nlanguage,phrase,id\r\nsv,a,\r\n,,\r\n,,", "csv", "");
   expect(part).toMatchObject({ rows: 1, text: "language,phrase,id\nsv,a,\r\n,,\r\n,," });
   expect(part!.nameOfRow({ line: 2 })).toBe("line 3");
@@ -53,12 +53,12 @@ test("a line sep=; above the header is left out, and counted as a line", () => {
   }
 });
 
-test("a CSV of nothing has no records", () => {
+test("an empty CSV has no records, and one with only a header has no parts", () => {
   expect(splitCsv("").records).toEqual([]);
   expect(partsOf("language,phrase\n", "csv", "")).toEqual([]);
 });
 
-test("a file that fits goes whole; one with too many rows or bytes is cut", () => {
+test("a file that fits goes in one part; one with too many rows or bytes is cut", () => {
   const words = (count: number, size: number) => `${"å".repeat(size)}\n`.repeat(count);
   expect(partsOf(words(50_000, 3), "words", "sv")).toHaveLength(1);
   expect(partsOf(words(50_001, 3), "words", "sv")).toHaveLength(6);

@@ -12,7 +12,7 @@ const idsPerCall = 10_000;
 
 /** One language of a tenant's dictionary, at the teams door of phrases. */
 export interface LanguageDictionary extends Disposable {
-  /** The ids of all its phrases. */
+  /** The ids of all phrases of the language. */
   ids(): Promise<Set<string>>;
   /**
    * Imports a part, or returns what that would do in a dry run. The ids that a dry run returns for
@@ -21,7 +21,7 @@ export interface LanguageDictionary extends Disposable {
    * @throws ImportRefused also for a row of another language
    */
   import(part: Part, dryRun: boolean): Promise<ImportAnswer & { readonly phraseIds: readonly string[] }>;
-  /** Deletes phrases. Returns how many there were. */
+  /** Deletes phrases. Returns how many of them existed. */
   delete(ids: readonly string[]): Promise<number>;
 }
 
@@ -73,7 +73,7 @@ async function importPart(
   const format = type === "text/csv" ? PhraseFormat.CSV : PhraseFormat.JSON;
   const request = { ...options, format, content: Buffer.from(text) };
   try {
-    // An import may be repeated.
+    // May be repeated, because a row that was imported already changes nothing.
     return await service.read((client, call) => client.importPhrases(request, { ...call, timeoutMs }));
   } catch (error) {
     const { fromConnectError } = await import("@vidimus/kit/rpc/errors/error-table");

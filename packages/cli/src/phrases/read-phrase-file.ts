@@ -43,8 +43,8 @@ export async function readPhraseFile(world: World, file: string, options: FileOp
 }
 
 /**
- * Reads a hunspell dictionary with its .aff file, which has its encoding and the meaning of its
- * flags.
+ * Reads a hunspell dictionary with its .aff file, which states the encoding of both files and the
+ * meaning of the dictionary's flags.
  */
 async function readHunspell(
   world: World,

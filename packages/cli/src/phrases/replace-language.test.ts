@@ -50,7 +50,7 @@ test("every part is checked before the first is written, and phrases are deleted
 });
 
 test.for([0, 1, 2, 3, 4, 5])(
-  "a death before call %i leaves every phrase from before, and a repeat completes it",
+  "a death before call %i leaves every earlier phrase, and a repeat completes the replacement",
   async (call) => {
     const language = dictionary(["bleibt", "geht"], call);
     await expect(replaceLanguage(language, parts, { dryRun: false, send })).rejects.toThrow("killed");

@@ -9,7 +9,7 @@ export interface Replacement extends ImportAnswer {
   readonly deleted: number;
 }
 
-/** Sends a part. The command passes a function that adds the file to errors. */
+/** Sends a part. The command passes a function that adds the file's name to errors. */
 type Send = <T>(part: Part, send: () => Promise<T>) => Promise<T>;
 
 /**

@@ -3,7 +3,7 @@ import { withViolations } from "../terminal/with-violations.ts";
 import { isJsonObject } from "../json-object.ts";
 import type { Answer } from "./send-with-retries.ts";
 
-/** A request that the public API has not carried out. */
+/** A request to the public API that was refused or has no answer. */
 export class ApiError extends CliError {
   /**
    * Whether every other request would fail, too: the key is refused, a limit is reached, or the

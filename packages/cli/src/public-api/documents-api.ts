@@ -24,7 +24,7 @@ export interface DocumentsApi {
 
 const attemptTimeoutMs = 30_000;
 
-/** Opens the documents with the key and gateway of the session. */
+/** The documents of the tenant to which the session's key belongs, at the session's gateway. */
 export function openDocumentsApi(session: Session): DocumentsApi {
   const api = openPublicApi(session);
   const url = `${api.base}/v1/documents`;

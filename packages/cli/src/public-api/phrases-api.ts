@@ -53,7 +53,7 @@ export interface PhrasesApi {
 /** An import of 50,000 rows takes seconds. */
 const attemptTimeoutMs = 70_000;
 
-/** Opens the dictionary with the key and gateway of the session. */
+/** The dictionary of the tenant to which the session's key belongs, at the session's gateway. */
 export function openPhrasesApi(session: Session): PhrasesApi {
   const api = openPublicApi(session);
   const base = `${api.base}/v1/phrases`;
@@ -68,7 +68,8 @@ export function openPhrasesApi(session: Session): PhrasesApi {
     async delete(id) {
       const url = `${base}/${encodeURIComponent(id)}`;
       const { answer, lost } = await send("DELETE", url);
-      // After a lost answer, 404 means that the earlier attempt deleted the phrase.
+      // After a lost answer, 404 is no error: the attempt whose answer was lost has deleted the
+      // phrase.
       if (answer.status !== 404 || !lost) dataOf(answer, url);
     },
     async import({ type, text }) {

@@ -34,8 +34,8 @@ export interface PublicApi {
 }
 
 /**
- * Opens the public API with the gateway and key of the session. Its requests announce long waits
- * together.
+ * Opens the public API with the gateway and key of the session. Requests that wait long at the same
+ * time announce it once.
  */
 export function openPublicApi({ settings, maxWaitMs, world }: Session): PublicApi {
   const authorization = `Bearer ${settings.get("key")}`;

@@ -9,7 +9,7 @@ const answer = (status: number, headers: Record<string, string> = {}): Answer =>
 const refused = new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) });
 const reset = new TypeError("fetch failed", { cause: Object.assign(new Error("reset"), { code: "ECONNRESET" }) });
 
-/** Answers with each of a script in turn, and notes the pauses. */
+/** Sends a request whose attempts end as a script says, in turn, and notes the pauses. */
 function scripted(script: readonly (Answer | Error)[], { repeatable = true, maxWaitMs = 120_000 } = {}) {
   const left = [...script];
   const pausesMs: number[] = [];
@@ -29,7 +29,7 @@ test("a 429 is waited out as long as it says, also for a request that must not b
   expect(run.pausesMs).toEqual([7_000]);
 });
 
-test("a 503 is waited out, and the attempt before may have been carried out", async () => {
+test("a 503 is waited out, and its attempt counts as one that may have been carried out", async () => {
   const run = scripted([answer(503, { "retry-after": "1" }), answer(409)]);
   expect(await run.outcome).toMatchObject({ answer: { status: 409 }, lost: true });
 });
@@ -66,8 +66,11 @@ test("a connection that broke is tried again only for a request that may be repe
   });
 });
 
-test.each([400, 401, 403, 404, 409, 413, 500])("%s is final", async (status) => {
-  const run = scripted([answer(status), answer(201)]);
-  expect(await run.outcome).toMatchObject({ answer: { status } });
-  expect(run.pausesMs).toEqual([]);
-});
+test.each([400, 401, 403, 404, 409, 413, 500])(
+  "an answer %s is final: the request is not sent again",
+  async (status) => {
+    const run = scripted([answer(status), answer(201)]);
+    expect(await run.outcome).toMatchObject({ answer: { status } });
+    expect(run.pausesMs).toEqual([]);
+  },
+);

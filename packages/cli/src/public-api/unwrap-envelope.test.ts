@@ -16,7 +16,7 @@ test.each([1, 2, 17, 18, 19, 1_000])("the value of data passes byte for byte, in
 });
 
 test.each(["", '{"ok":true,"data":', '{"ok":true,"data":[]', '{"ok":false,"error":{}}', "[]"])(
-  "%s is refused",
+  "the answer %j is refused, because its envelope is not whole",
   async (text) => {
     await expect(stripped(text, 3)).rejects.toThrow("envelope");
   },

@@ -23,7 +23,6 @@ interface AuditPage {
   readonly nextPageToken: string;
 }
 
-/** Reads the audit log of a service. */
 interface AuditReader extends Disposable {
   read(query: AuditQuery): Promise<AuditPage>;
 }

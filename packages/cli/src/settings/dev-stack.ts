@@ -11,7 +11,7 @@ export interface DevStack {
   /** The file it was read from. */
   readonly file: string;
   readonly addresses: Omit<SettingValues, "tenant" | "role" | "key">;
-  /** Tenant to API key. */
+  /** API keys by tenant. */
   readonly keys: ReadonlyMap<string, string>;
 }
 
@@ -63,7 +63,7 @@ function readDevStack(file: string, content: Readonly<Record<string, unknown>>):
   return { file, addresses, keys: new Map(tenants.flatMap(readTenant)) };
 }
 
-/** The operator's certificate of a stack with certificates. */
+/** The settings of the operator's certificate; none for a stack without certificates. */
 function readCertificate({ certFile, keyFile, caFile }: Readonly<Record<string, unknown>>): DevStack["addresses"] {
   if (typeof certFile !== "string" || typeof keyFile !== "string" || typeof caFile !== "string") return {};
   return { cert: certFile, keyfile: keyFile, ca: caFile };

@@ -51,7 +51,7 @@ test("a dev stack above the working directory gives addresses, tenant demo, its 
   ]);
 });
 
-test("the key of a dev stack follows the tenant, wherever that was said", async () => {
+test("a dev stack's API key is that of the tenant, whether a flag or a variable names the tenant", async () => {
   expect((await resolve({ flags: { tenant: "rival" } })).get("key")).toBe("vk_rival");
   expect((await resolve({ env: { VIDIMUS_TENANT: "rival" } })).get("key")).toBe("vk_rival");
 });
@@ -80,7 +80,7 @@ test("without a dev stack the message says what to do, and no tenant is assumed"
   expect(() => settings.get("tenant")).toThrow("--tenant");
 });
 
-test("a tenant that the dev stack has no key for is named", async () => {
+test("the error about a tenant for which the dev stack has no key names the tenant", async () => {
   const settings = await resolve({ flags: { tenant: "third" } });
   expect(() => settings.get("key")).toThrow('no key of tenant "third"');
 });
@@ -90,7 +90,7 @@ test.each([
   ["gateway", "http://user@x"],
   ["documents", "localhost"],
   ["tenant", "Demo"],
-] as const)("--%s %s is refused by name", async (name, value) => {
+] as const)("--%s %s is refused, and the message names the flag", async (name, value) => {
   const settings = await resolve({ flags: { [name]: value } });
   expect(() => settings.get(name)).toThrow(`--${name}`);
 });
@@ -104,7 +104,7 @@ test.each([
   [{ profile: "none" }, 'no profile "none"'],
   [{ profile: "toString" }, 'no profile "toString"'],
   [{ profile: "odd" }, '"url" is no setting'],
-])("%j fails in words", async (flags, words) => {
+])("the profile of %j is refused, and the message says why", async (flags, words) => {
   await expect(resolve({ flags })).rejects.toThrow(words);
 });
 
@@ -125,7 +125,7 @@ test.each([
   ["{", "is not JSON"],
   ["[]", "does not hold a JSON object"],
   ['{"gateway":1}', "is not what a dev stack writes"],
-])("a dev.json that holds %s is named in the error", async (content, words) => {
+])("a dev.json that holds %s is refused, and the message says why", async (content, words) => {
   const cwd = await mkdtemp(join(root, "broken-"));
   await mkdir(join(cwd, ".vidimus"));
   await writeFile(join(cwd, ".vidimus", "dev.json"), content, { mode: 0o600 });
@@ -144,7 +144,7 @@ describe("a planted .vidimus/dev.json", () => {
     return file;
   }
 
-  test("above the root of a checkout, or above a folder that is in none, gives no key", async () => {
+  test("above the root of a checkout, or above a folder outside of any checkout, is not used", async () => {
     const above = await mkdtemp(join(root, "above-"));
     await plant(above);
     for (const marker of ["package-lock.json", ".git", "none"]) {
@@ -157,7 +157,7 @@ describe("a planted .vidimus/dev.json", () => {
     }
   });
 
-  test("that others may read or write is refused, and so is one in a folder that others may write to", async () => {
+  test("that others may read or write, or that is in a folder that others may write to, is refused", async () => {
     const cwd = await mkdtemp(join(root, "modes-"));
     for (const mode of [0o644, 0o620, 0o602]) {
       await plant(cwd, mode);
@@ -170,18 +170,18 @@ describe("a planted .vidimus/dev.json", () => {
     expect((await resolve({ cwd, env })).find("gateway")).toBe("http://192.0.2.1");
   });
 
-  test("of another user is refused by name, unless a profile is named", async () => {
+  test("of another user is refused with the path of the file, unless a profile is named", async () => {
     const cwd = await mkdtemp(join(root, "foreign-"));
     const file = await plant(cwd);
     if (process.getuid?.() === 0) await chown(file, 65_534, 65_534);
-    // Not root cannot give a file away, so the link leads to a file of root.
+    // Only root can give a file away. Other users link to a file of root.
     else await rm(file).then(() => symlink("/etc/passwd", file));
     await expect(resolve({ cwd, env })).rejects.toThrow(`${file} belongs to another user`);
     expect((await resolve({ cwd, env, flags: { profile: "staging" } })).get("key")).toBe("vk_env");
   });
 });
 
-test("a secret may be in a file that a flag or the environment names, and what is named directly wins", async () => {
+test("a secret may be in a file that a flag or a variable names, and its own flag or variable goes before", async () => {
   const file = join(root, "key");
   await writeFile(file, "vk_of_file\n", { mode: 0o600 });
   expect((await resolve({ flags: { "key-file": file } })).get("key")).toBe("vk_of_file");
@@ -197,7 +197,7 @@ test("a secret may be in a file that a flag or the environment names, and what i
   );
 });
 
-test("a file of a secret that is not there is a fault, and other settings have no files", async () => {
+test("a missing file of a secret is a fault, and settings that are no secrets have no files", async () => {
   await expect(resolve({ flags: { "key-file": "/nowhere" } })).rejects.toThrow(
     "--key-file: /nowhere cannot be read (ENOENT)",
   );

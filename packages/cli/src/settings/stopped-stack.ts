@@ -4,7 +4,7 @@ import type { DevStack } from "./dev-stack.ts";
 import type { SettingName } from "./setting-rules.ts";
 import type { Settings } from "./settings.ts";
 
-/** The dev stack from which a setting comes does not run, so every other call would fail, too. */
+/** The dev stack from which a setting comes is not running, so every other call would fail, too. */
 export class StoppedStackError extends CliError {
   /** What was found, without what to do about it. */
   readonly finding: string;

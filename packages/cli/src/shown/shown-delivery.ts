@@ -63,7 +63,7 @@ export function subjectOf(shown: ShownDelivery): string {
   return `${event} of ${documentId}, ${documentType} version ${version}, sequence ${sequence}`;
 }
 
-/** An attempt in one line. */
+/** An attempt in one line: its time, result and duration, and the reason or the answer. */
 export function attemptText(attempt: ShownAttempt): string {
   const replay = attempt.replayId ? `  replay ${attempt.replayId}` : "";
   const words = wordsOf(attempt);

@@ -26,7 +26,7 @@ export function toShown(endpoint: Endpoint | undefined) {
   };
 }
 
-/** An endpoint with its health; `null` when its health could not be read in time. */
+/** An endpoint with its health, which is null when delivery could not read it in time. */
 export function toShownWithHealth(endpoint: Endpoint | undefined) {
   return { ...toShown(endpoint), health: endpoint?.health ? toShownHealth(endpoint.health) : null };
 }

@@ -7,7 +7,10 @@ interface Refusal {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Describes a refusal: its message, the violations, and the possible transitions. */
+/**
+ * Describes a refusal: its message, the violations, and the transitions that are possible in place
+ * of the refused one.
+ */
 export function describeRefusal({ message, violations, metadata }: Refusal): string {
   const { legal_transitions: legal } = metadata;
   const instead = legal === undefined ? [] : [`possible now: ${legal.replaceAll(",", ", ") || "no transition"}`];

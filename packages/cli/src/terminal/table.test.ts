@@ -14,7 +14,7 @@ test("columns are separated by blanks, without frame, colours or trailing blanks
   ).toBe("ID    NAME\ndemo  Demo newsroom\nr");
 });
 
-test("an empty table says so", () => {
+test("a table without rows is the word none", () => {
   expect(table(["id"], [])).toBe("none");
 });
 

@@ -3,7 +3,11 @@ import { InvalidArgumentError } from "commander";
 /** An Ed25519 public key: base64 of SPKI DER. */
 export const publicKeyPattern = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
-/** Parses the option of a public key. */
+/**
+ * Checks the value of an option that is a public key.
+ *
+ * @throws InvalidArgumentError; commander prints it, and the command exits with 2
+ */
 export function publicKey(text: string): string {
   if (publicKeyPattern.test(text)) return text;
   throw new InvalidArgumentError("must be an Ed25519 public key: base64 of SPKI DER.");

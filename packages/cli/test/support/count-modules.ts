@@ -1,7 +1,8 @@
 import { writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 
-// Preloaded with --import: names each file that is loaded as a module, a line each, at the end.
+// Preloaded with --import. When the process ends, it prints a line for each file that was loaded as
+// a module, to standard error.
 const urls: string[] = [];
 registerHooks({
   load(url, context, nextLoad) {

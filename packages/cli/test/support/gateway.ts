@@ -14,11 +14,14 @@ interface Pushed {
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly documents: ReadonlyMap<string, Pushed>;
-  /** Most requests that were open at the same time. */
+  /** Requests that are open now, and the most that were open at the same time. */
   readonly atOnce: { now: number; max: number };
   /** Bodies in order of arrival. */
   readonly bodies: string[];
-  /** Answers of the next requests, in turn; after them the usual ones. */
+  /**
+   * Answers to the next requests, in turn. Later requests get the usual answers. `keep` stores the
+   * document of the request.
+   */
   readonly scripted: ((response: ServerResponse, keep: () => void) => void)[];
   /** The only valid key. */
   readonly key: string;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { portOf } from "@vidimus/kit/port";
 
-/** The answer of a path. */
+/** The answer to each request with one method and path. */
 export interface TestPage {
   readonly status?: number;
   readonly body?: unknown;

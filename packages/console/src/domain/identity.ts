@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A person as the issuer who signed them in identifies them. Never an e-mail address. */
+/** A person as the issuer of the sign-in identifies it. An e-mail address is never a part of it. */
 export interface Identity {
   /** URL of the OpenID Connect issuer, or `linkIssuer`. */
   readonly issuer: string;
@@ -10,7 +10,7 @@ export interface Identity {
 /** Issuer of identities that sign in with one-time codes. */
 export const linkIssuer = "vidimus:link";
 
-/** The name of a person in history and audit: `person:` and 32 hex digits. */
+/** The actor by which history and audit logs name a person: `person:` and 32 hex digits. */
 export function memberIdOf({ issuer, subject }: Identity): string {
   return `person:${createHash("sha256").update(`${issuer}\n${subject}`).digest("hex").slice(0, 32)}`;
 }

@@ -3,7 +3,6 @@ const platformRoles = ["owner", "admin", "integrator"] as const;
 
 /** Rights of pages, with the roles that have them, the strongest first. */
 const rolesOf = {
-  /** Keys and audit logs. */
   keys: ["owner", "admin"],
   audit: ["owner", "admin"],
   /** Endpoints, deliveries and replays. */
@@ -18,8 +17,9 @@ const rolesOf = {
 export type Right = keyof typeof rolesOf | "member";
 
 /**
- * The role in which a member uses a right: the strongest of its roles that has it. Undefined when
- * none has. "" for the right `member` without a platform role: a service is then told no role.
+ * The role in which a member uses a right: the strongest of its roles that has the right. Undefined
+ * when no role has it. "" for the right `member` of a person without a platform role: services are
+ * then told no role.
  */
 export function roleFor(right: Right, roles: readonly string[]): string | undefined {
   if (right === "member") return platformRoles.find((role) => roles.includes(role)) ?? "";
@@ -29,7 +29,7 @@ export function roleFor(right: Right, roles: readonly string[]): string | undefi
 /** Every right but `member`. */
 export const rights = Object.keys(rolesOf) as (keyof typeof rolesOf)[];
 
-/** The roles with a right, to name them on a page. */
+/** The roles with a right, to name them on a page; none for `member`, which needs no role. */
 export function rolesWith(right: Right): readonly string[] {
   return right === "member" ? [] : rolesOf[right];
 }

@@ -15,7 +15,7 @@ export interface Session {
   /** When the person last proved its identity. */
   readonly authTime: Date;
   readonly createdAt: Date;
-  /** Rounded to the minute. */
+  /** Time of a use, at most a minute before the last use. */
   readonly lastSeenAt: Date;
   /** IP address of the sign-in. */
   readonly from: string;

@@ -29,7 +29,7 @@ export interface AssetAnswer {
   readonly asset: string;
 }
 
-/** A file to save, under a name without quotes. */
+/** A file for the browser to save. Its name must not contain quotes. */
 export interface FileAnswer {
   readonly type: string;
   readonly name: string;

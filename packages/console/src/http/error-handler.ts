@@ -9,19 +9,17 @@ import type { Person } from "./route.ts";
 export interface ErrorText {
   readonly title: string;
   readonly detail: string;
-  /** What to do next. */
+  /** What the reader can do about it, in a sentence. */
   readonly next?: string;
 }
 
-/** The request that was refused or failed. */
 export interface FailedRequest {
   readonly id: string;
-  /** The person whose session it is, if that was found out. */
+  /** The person of the request's session; undefined without one, or if it was not looked up. */
   readonly person: Person | undefined;
   readonly url: string;
 }
 
-/** Makes the page that says what failed. */
 export type ErrorPage = (text: ErrorText, request: FailedRequest) => Html;
 
 const statuses: Readonly<Record<ErrorKind, number>> = {

@@ -60,7 +60,8 @@ interface Asked {
 }
 
 /**
- * Sends people who are not signed in to the sign-in page, and keeps what they have typed. Only its
+ * Calls the page for a person who may see it. Sends others, who are not signed in or not recently
+ * enough, to the sign-in page, or shows them what they have typed in a form to send again. Only
  * members may enter a tenant; others cannot tell it from one that does not exist.
  */
 async function admit(
@@ -125,7 +126,10 @@ export function send(reply: FastifyReply, cookies: Cookies, answer: Answer): Fas
   return reply.code(answer.status).type("text/html; charset=utf-8").send(answer.page.toString());
 }
 
-/** For HEAD Fastify would read a whole stream. */
+/**
+ * The body to send. For HEAD it is empty, because Fastify would read a stream to its end to send
+ * none of it.
+ */
 function bodyOf({ request }: FastifyReply, { file }: FileAnswer): FileAnswer["file"] {
   if (request.method !== "HEAD" || typeof file === "string") return file;
   file.destroy();

@@ -1,7 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** The request names another host than the console's, as happens with DNS rebinding. */
+/** A request that names another host than the console's, as happens with DNS rebinding. */
 export class WrongHost extends Error {}
 
 /** A form of a page that does not belong to the console. */
@@ -13,7 +13,10 @@ export class ForeignForm extends DomainError {
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Refuses requests with another `Host`, and unsafe ones that no page of the console sent. */
+/**
+ * Refuses requests with another `Host`, and those with an unsafe method that no page of the console
+ * sent.
+ */
 export function checkRequests(app: FastifyInstance, origin: URL): void {
   app.addHook("onRequest", (request, _reply, done) => {
     if (request.headers.host?.toLowerCase() !== origin.host) throw new WrongHost();

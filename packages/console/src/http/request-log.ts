@@ -6,14 +6,17 @@ import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The person whose session it is; undefined without one. */
+    /** The person of the request's session; undefined without a session. */
     person: Person | undefined;
     /** Rounds of calls to services; undefined for a request without a route. */
     rounds: RoundCounter | undefined;
   }
 }
 
-/** Writes one line for each request, and observes its duration. Never a query, a field or a cookie. */
+/**
+ * Writes one log line for each request, without its query, fields and cookies, and observes its
+ * duration and its rounds of calls.
+ */
 export function logRequests(app: FastifyInstance, log: Logger, registry: Registry): void {
   const seconds = new Histogram({
     name: "vidimus_console_handled_seconds",

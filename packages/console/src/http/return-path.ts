@@ -3,7 +3,7 @@
  */
 const pathMax = 1_500;
 
-/** The path of the console to open after signing in; `/` for anything else. */
+/** The path to open after signing in; `/` when the text is no path of the console, or too long. */
 export function returnPath(text: string | null, origin: URL): string {
   if (text === null || !text.startsWith("/") || text.length > pathMax) return "/";
   const url = URL.parse(text, origin);

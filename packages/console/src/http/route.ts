@@ -25,8 +25,8 @@ export interface Call {
   readonly rounds: RoundCounter;
   cookie(kind: CookieKind): string;
   /**
-   * Reads a form with a file or with long texts. It stays unread until its sender is known to have
-   * the right, and few are in memory at the same time.
+   * Reads a form with a file or with long texts. Its body is read by this call and not before, when
+   * the sender is known to have the right. At most two such forms are in memory at the same time.
    */
   withUpload<T>(limits: UploadLimits, use: (upload: Upload) => Promise<T>): Promise<T>;
 }
@@ -38,16 +38,15 @@ export interface Person {
   readonly session: Session;
   /** `person:` and 32 hex digits. */
   readonly memberId: string;
-  /** By tenant id; empty when it is a member of no tenant. */
+  /** Sorted by tenant id; empty for a member of no tenant. */
   readonly memberships: readonly Membership[];
   /**
-   * Membership in the tenant of the page's URL. On pages without one, in the tenant that was last
-   * chosen, else in the first. Undefined for a member of none.
+   * Membership in the tenant of the page's URL. On pages without a tenant, in the tenant that was
+   * last chosen, else in the first. Undefined for a member of no tenant.
    */
   readonly current: Membership | undefined;
 }
 
-/** A call of a person who is signed in. */
 export interface PersonCall extends Call {
   readonly person: Person;
 }
@@ -72,31 +71,33 @@ interface RouteBase {
 /** A page for everybody; it may look up who calls. */
 export interface OpenRoute extends RouteBase {
   readonly access: "open";
-  /** Has no parameters: they are in the query. */
+  /** A path without parameters such as `:key`; parameters are in the query. */
   readonly url: string;
   handle(call: Call, whoIs: () => Promise<Person | undefined>): Promise<Answer>;
 }
 
 interface SignedInRoute extends RouteBase {
-  /** Fields that are shown again when the session has ended meanwhile. Never secrets or codes. */
+  /**
+   * Labels by name of the fields that are shown again when the sender must sign in first. Never
+   * secrets or codes.
+   */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Whether it needs a sign-in within the last 15 minutes. */
+  /** Whether the page needs a sign-in within the last 15 minutes. */
   readonly recentSignIn?: true;
   /** Largest form, in bytes; 64 KiB by default. */
   readonly formBytesMax?: number;
 }
 
-/** A page for people who are signed in. */
 export interface PersonRoute extends SignedInRoute {
   readonly access: "signed in";
-  /** Has no parameters: they are in the query. */
+  /** A path without parameters such as `:key`; parameters are in the query. */
   readonly url: string;
   handle(call: PersonCall): Promise<Answer>;
 }
 
 /**
- * A page of a tenant, at `/t/{tenant}` and its path. For anybody who is not a member, and for a
- * tenant that does not exist, it is 404.
+ * A page of a tenant, at `/t/{tenant}` and its path. It is 404 for people who are no members of the
+ * tenant, and for a tenant that does not exist.
  */
 export interface TenantRoute extends SignedInRoute {
   readonly access: "member";

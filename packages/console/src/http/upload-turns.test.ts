@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { UploadTurns } from "./upload-turns.ts";
 
-test("two run at once, others wait in their order, and a failure ends its turn", async () => {
+test("two uploads run at once, others wait in their order, and a failed upload ends its turn", async () => {
   const turns = new UploadTurns();
   const begun: number[] = [];
   const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
@@ -21,7 +21,7 @@ test("two run at once, others wait in their order, and a failure ends its turn",
   await turns.run(async () => {});
 });
 
-test("the eleventh at once is refused, and there is space again when one has ended", async () => {
+test("the eleventh upload at once is refused, and another is taken once the ten have ended", async () => {
   const turns = new UploadTurns();
   const gate = Promise.withResolvers<void>();
   const runs = Array.from({ length: 10 }, () => turns.run(() => gate.promise));

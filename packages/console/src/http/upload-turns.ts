@@ -4,7 +4,10 @@ import { DomainError } from "@vidimus/kit/errors";
 const atOnce = 2;
 const waitingMax = 8;
 
-/** Limits the uploads in memory. The bytes of others wait in the network. */
+/**
+ * Limits the uploads in memory. The console does not read an upload that waits for its turn: its
+ * bytes wait in the network.
+ */
 export class UploadTurns {
   #running = 0;
   readonly #waiting: (() => void)[] = [];

@@ -61,7 +61,7 @@ async function takeFile(files: Map<string, UploadedFile>, part: MultipartFile): 
   if (part.filename || bytes.length > 0) files.set(part.fieldname, { name: part.filename, bytes });
 }
 
-/** The refusal for an error of the parser. */
+/** The refusal for a form that the parser does not take; undefined for a fault of the console. */
 function refusalOf(error: unknown, limits: UploadLimits): DomainError | undefined {
   const code = error instanceof Error && "code" in error ? error.code : "";
   if (code === "FST_REQ_FILE_TOO_LARGE") {

@@ -16,7 +16,7 @@ test.each([
   expect(page).not.toMatch(/[<"'`][^<>]*onerror=|onfocus=alert\(1\) x='/);
 });
 
-test("what is absent shows nothing, and 0 shows itself", () => {
+test("undefined, false and an empty text show nothing, and 0 shows itself", () => {
   expect(html`<p>${undefined}${false}${0}${""}</p>`.toString()).toBe("<p>0</p>");
 });
 

@@ -42,7 +42,7 @@ type Confirmed = Pick<GetSignInLinkResponse, "identity" | "tenantName" | "roles"
   readonly returnTo: string;
 };
 
-/** Asks whether to sign in. */
+/** The page that says what a code signs in to, and asks whether to sign in. */
 export function confirmPage({ identity, tenantName, roles, code, returnTo }: Confirmed): Html {
   return layout(
     { title: "Sign in" },

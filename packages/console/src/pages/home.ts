@@ -3,7 +3,10 @@ import { layout } from "./layout.ts";
 import { html } from "../markup/html.ts";
 import { whoYouAre } from "./who-you-are.ts";
 
-/** `GET /`: redirects to the last opened tenant. */
+/**
+ * `GET /`: redirects to the tenant that the person chose last, else to its first one. Without a
+ * tenant it is a page that says so.
+ */
 export function getHome(): PersonRoute {
   return {
     access: "signed in",

@@ -22,9 +22,9 @@ const openMaxSeconds = 1_800;
 const invitationEnded = "This invitation was accepted or revoked, or its seven days are over. Ask for another one.";
 
 /**
- * `GET /invitation`: shows the invitation that was opened in this browser, or asks for its code.
- * Meanwhile the code is in a cookie, so that it survives a sign-in at the issuer; the console
- * stores none.
+ * `GET /invitation`: shows the invitation that was opened in this browser, or asks for a code.
+ * Until the invitation is accepted, its code is in a cookie, so that it survives a sign-in at the
+ * issuer. The console does not store the code.
  */
 export function getInvitation({ members }: InvitationDeps): OpenRoute {
   return {
@@ -43,7 +43,7 @@ export function getInvitation({ members }: InvitationDeps): OpenRoute {
   };
 }
 
-/** `POST /invitation`: opens an invitation, without using it. */
+/** `POST /invitation`: keeps the code in a cookie and shows the invitation, without using it up. */
 export function openInvitation(): OpenRoute {
   return {
     access: "open",

@@ -15,7 +15,7 @@ interface Frame {
   readonly goOn?: string | undefined;
 }
 
-/** A whole page. */
+/** A whole page of HTML around its content. */
 export function layout({ title, person, path = "", goOn }: Frame, main: Html): Html {
   return html`<!doctype html>
     <html lang="en">

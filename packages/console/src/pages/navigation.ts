@@ -5,7 +5,6 @@ interface TenantItem {
   readonly label: string;
   /** Path after `/t/{tenant}`; a page of `routes.ts`. */
   readonly path: string;
-  /** The right that the page needs. */
   readonly right: Right;
 }
 

@@ -10,7 +10,9 @@ import { state } from "./parts/state.ts";
 import { roleList } from "./roles.ts";
 import { whoYouAre } from "./who-you-are.ts";
 
-/** `GET /newsrooms`: the person's tenants, and its identity in them. */
+/**
+ * `GET /newsrooms`: the tenants of the person, and the identity under which their members see it.
+ */
 export function getNewsrooms(): PersonRoute {
   return {
     access: "signed in",

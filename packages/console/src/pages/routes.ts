@@ -38,7 +38,6 @@ import { finishOidc, type FinishOidcDeps } from "./sign-in-callback.ts";
 import { beginOidc } from "./sign-in-oidc.ts";
 import { signOut } from "./sign-out.ts";
 
-/** The dependencies of all pages. */
 export interface RoutesDeps extends Services, Pick<FinishOidcDeps, "groups" | "log"> {
   readonly sessions: SessionStore;
   readonly sentForms: SentFormStore;

@@ -37,7 +37,10 @@ export function finishOidc(deps: FinishOidcDeps): OpenRoute {
   };
 }
 
-/** The reason is only logged, because it may show what an attacker tries. */
+/**
+ * The proven person; undefined when the proof is refused. The reason is only logged, because it may
+ * show what an attacker tries.
+ */
 async function unlessUnproven(proof: Promise<Vouched>, log: Logger, requestId: string): Promise<Vouched | undefined> {
   try {
     return await proof;

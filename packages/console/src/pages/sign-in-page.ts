@@ -5,9 +5,9 @@ import { layout } from "./layout.ts";
 
 export interface SignInWays {
   readonly origin: URL;
-  /** Whether one-time codes sign in. */
+  /** Whether people may sign in with one-time codes. */
   readonly links: boolean;
-  /** Undefined while only codes sign in. */
+  /** The issuer; undefined when one-time codes are the only way to sign in. */
   readonly provider: { readonly issuer: string } | undefined;
 }
 

@@ -1,7 +1,10 @@
 import type { Person } from "../http/route.ts";
 import { type Html, html } from "../markup/html.ts";
 
-/** Identity and way of sign-in of the person, by which an owner can identify the member. */
+/**
+ * Shows who the person is and how it signed in. By these facts an owner recognizes the person in
+ * the list of members and in history.
+ */
 export function whoYouAre({ session, memberId }: Person): Html {
   const way = session.way === "link" ? "with a one-time code" : `at ${new URL(session.identity.issuer).host}`;
   return html`<dl>

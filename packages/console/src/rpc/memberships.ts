@@ -14,7 +14,7 @@ export interface Membership {
   readonly invitedBy: string;
 }
 
-/** A person's current tenants with its roles. */
+/** A person's memberships, as access has them now. */
 export async function membershipsOf(
   members: Pick<MemberCalls, "listMemberships">,
   call: Acting,

@@ -22,7 +22,7 @@ export function openServices(
   targets: Targets,
   credentialsFor: ServiceContext["credentialsFor"],
 ): Services {
-  /** The certificate at the door must name this service. */
+  /** `name` is the service that the certificate at the door must name. */
   const open = <S extends DescService>(service: S, target: string, name: string): RpcClient<S> =>
     stack.use(openRpcClient(service, { target, credentials: credentialsFor(name), wrap: countRounds }));
   const { accessTarget, deliveryTarget, documentsTarget, phrasesTarget } = targets;

@@ -1,6 +1,6 @@
 import type { CallOptions } from "@connectrpc/connect";
 
-/** Longer than an attempt at a receiver, 15 seconds, whose result the person waits for. */
+/** An attempt at a receiver may take 15 seconds, and the person waits for its result. */
 const attemptMs = 20_000;
 
 /** Options of a call that posts to a receiver. */

@@ -13,12 +13,12 @@ export interface ReadTrustList {
   readonly hasRoot: boolean;
   /** Undefined when the list is refused. */
   readonly list?: VerifiedTrustList;
-  /** Why receivers refuse it. */
+  /** Why receivers refuse the list. */
   readonly refusal?: string;
 }
 
 export interface ReadTrustListDeps {
-  /** Where the public API is. */
+  /** Origin of the public API. */
   readonly gatewayUrl: URL;
   /** Public key of the offline root: base64 of SPKI DER. */
   readonly trustRoot: string | undefined;
@@ -28,8 +28,8 @@ const timeoutMs = 5_000;
 const bytesMax = 1024 * 1024;
 
 /**
- * Reads the trust list as every receiver does: over the public API, which needs no credential and
- * no grant, and shows faults between signing and the receivers.
+ * Reads the trust list as every receiver does, over the public API. That needs no credential and no
+ * grant, and it shows faults of everything between signing and the receivers.
  *
  * @throws DomainError `unavailable` when the gateway does not answer with a list
  */

@@ -1,8 +1,8 @@
 import { createContextKey, type Transport } from "@connectrpc/connect";
 
 /**
- * Counts the rounds of calls to services of a request: calls at the same time are one round. Each
- * round delays the answer.
+ * Counts the rounds of calls to services that a request takes. Calls at the same time are one
+ * round. Each round delays the answer.
  */
 export class RoundCounter {
   #running = 0;
@@ -22,7 +22,7 @@ export class RoundCounter {
   }
 }
 
-/** Context key of the counter for a call. */
+/** Under this key a call's context values hold the counter of the request that makes the call. */
 export const roundsKey = createContextKey<RoundCounter | undefined>(undefined);
 
 /** A transport that counts its calls in the `RoundCounter` of their context. */

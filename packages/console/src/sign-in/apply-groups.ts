@@ -17,13 +17,16 @@ export interface ApplyGroupsDeps {
   readonly log: Logger;
 }
 
-/** Actor of changes by rules, which identifies the members that rules made. */
+/**
+ * Actor of the changes that rules make. It also marks the members that rules made: it has invited
+ * them.
+ */
 export const groupsActor = "console-groups";
 
 /**
- * Gives a person at sign-in the roles of its groups, in each tenant that a rule names, and removes
- * them where no rule gives any. A member whom a person invited keeps the roles that an owner gave:
- * rules change nothing there.
+ * Gives a person at sign-in the roles of its groups in each tenant that a rule names, and removes
+ * the person from those of the tenants in which no rule gives it a role. A member whom a person
+ * invited keeps the roles that an owner gave: rules change nothing there.
  *
  * A change that access refuses, such as removing the last owner, is logged, and the sign-in
  * continues.

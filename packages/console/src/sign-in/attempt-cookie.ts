@@ -2,7 +2,7 @@ import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token"
 import type { CookieChange } from "../http/answer.ts";
 import type { SignInAttempt } from "./oidc-provider.ts";
 
-/** Time for the sign-in at the issuer. */
+/** Time that a person has to sign in at the issuer. */
 const maxAgeSeconds = 600;
 const charactersMax = 3_000;
 
@@ -14,7 +14,7 @@ export function attemptCookie({ state, nonce, verifier, maxAge, returnTo }: Sign
   return { kind: "sign_in", value: encodeOpaqueToken([state, nonce, verifier, maxAge, returnTo]), maxAgeSeconds };
 }
 
-/** Reads the attempt from a cookie; undefined without one. */
+/** Reads the attempt from a cookie; undefined for an empty or malformed one. */
 export function readAttempt(cookie: string): SignInAttempt | undefined {
   const [state, nonce, verifier, maxAge, returnTo] = decodeOpaqueToken(cookie, charactersMax) ?? [];
   const texts = [state, nonce, verifier, returnTo].every((each) => typeof each === "string" && each !== "");

@@ -36,7 +36,10 @@ export function parseGroupRules(text: string): GroupRules {
   return { claim: String(claim), rules: read };
 }
 
-/** The roles that groups give, in each tenant that a rule names; none when no group matches. */
+/**
+ * The roles that groups give, in each tenant that a rule names; an empty list for a tenant in which
+ * no group matches.
+ */
 export function rolesOfGroups({ rules }: GroupRules, groups: readonly string[]): RolesByTenant {
   const roles = new Map<string, readonly string[]>();
   for (const rule of rules) {

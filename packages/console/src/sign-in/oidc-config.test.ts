@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const base = { MONGODB_URL: "mongodb://127.0.0.1/", OPS_PORT: "0" };
 const issuer = { CONSOLE_OIDC_ISSUER: "https://id.example.org", CONSOLE_OIDC_CLIENT_ID: "vidimus" };
 
-test("codes sign in on loopback without an issuer, and elsewhere only where they are switched on", () => {
+test("one-time codes sign in by default only on loopback without an issuer, else when switched on", () => {
   const away = { CONSOLE_ORIGIN: "https://console.example.org" };
   expect(readConfig(base)).toMatchObject({ links: true, oidc: undefined });
   expect(readConfig({ ...base, ...issuer })).toMatchObject({ links: false, oidc: { clientId: "vidimus" } });
@@ -22,7 +22,7 @@ test("codes sign in on loopback without an issuer, and elsewhere only where they
   expect(() => readConfig({ ...base, ...away })).toThrow("CONSOLE_OIDC_ISSUER is required, unless CONSOLE_LINKS=on");
 });
 
-test("an issuer without TLS is taken on loopback alone", () => {
+test("an issuer without TLS is accepted only on loopback", () => {
   for (const url of ["http://127.0.0.1:9000", "http://[::1]:9000", "http://localhost:9000/realms/x"]) {
     expect(readConfig({ ...base, ...issuer, CONSOLE_OIDC_ISSUER: url }).oidc?.issuer.href).toContain(url);
   }

@@ -9,7 +9,7 @@ export interface OidcConfig {
   readonly clientId: string;
   /** Undefined for a public client, which uses only PKCE. */
   readonly clientSecret: string | undefined;
-  /** Asked for at the issuer, separated by spaces. */
+  /** The scopes that the console asks the issuer for, separated by spaces. */
   readonly scope: string;
   /** Roles that groups give; undefined when members are only invited. */
   readonly groups: GroupRules | undefined;

@@ -5,19 +5,22 @@ import { recentSeconds } from "../domain/recent-sign-in.ts";
 import type { OidcConfig } from "./oidc-config.ts";
 import type { Identity } from "../domain/identity.ts";
 
-/** What a browser must bring back from the issuer. A cookie keeps it meanwhile. */
+/**
+ * A sign-in that has begun: what the console checks the issuer's answer against. The browser keeps
+ * it in a cookie until it returns from the issuer.
+ */
 export interface SignInAttempt {
   readonly state: string;
   readonly nonce: string;
   /** PKCE's code verifier. */
   readonly verifier: string;
-  /** Oldest accepted proof of identity, in seconds. */
+  /** Greatest accepted age of the proof of identity, in seconds. */
   readonly maxAge: number;
   /** Path to go to afterwards. */
   readonly returnTo: string;
 }
 
-/** The person, as the issuer states. */
+/** A person who has signed in, with what the issuer states of it. */
 export interface Vouched {
   readonly identity: Identity;
   readonly name: string;
@@ -143,7 +146,10 @@ function unproven(cause?: unknown): DomainError {
   return new DomainError("unauthenticated", message, { cause });
 }
 
-/** A proof in the future counts as of now; otherwise it would be recent for too long. */
+/**
+ * The time at which the person proved its identity. A time in the future counts as now, because
+ * otherwise the sign-in would stay recent for too long.
+ */
 function proofTime(authTimeSeconds: number | undefined): Date {
   const now = Date.now();
   const then = (authTimeSeconds ?? Number.NaN) * 1_000;
@@ -151,7 +157,10 @@ function proofTime(authTimeSeconds: number | undefined): Date {
   return new Date(Math.min(then, now));
 }
 
-/** Tells an issuer that fails or does not answer from answers that prove nothing. */
+/**
+ * Throws `unavailable` for an issuer that fails or does not answer, and `unauthenticated` for an
+ * answer that proves nothing.
+ */
 function refuse(error: unknown): never {
   if (hasFailed(error)) throw new DomainError("unavailable", "the sign-in service cannot be reached", { cause: error });
   throw unproven(error);

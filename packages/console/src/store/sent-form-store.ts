@@ -5,17 +5,16 @@ import { sessionMsMax } from "../domain/session.ts";
 
 /** What a form has made, for whoever sends it again. Never a secret. */
 export interface MadeByForm {
-  /** Page that shows it, or on which its secret is replaced. */
+  /** Page that shows what was made, or on which its secret is replaced. */
   readonly path: string;
-  /** What people call it. */
+  /** Name of what was made, for people. */
   readonly name?: string;
 }
 
-/** A form that was sent. */
 interface SentForm {
-  /** False while what it asks for is being done. */
+  /** False while the console still does what the form asks for. */
   readonly isEnded: boolean;
-  /** Missing where it is not known what came of it. */
+  /** Missing while the form has not ended, and when its effect is not known. */
   readonly made?: MadeByForm;
 }
 
@@ -45,7 +44,7 @@ export class SentFormStore {
 
   /** Notes that a person has sent a form. False when it was noted before. */
   async take(memberId: string, token: string, now: Date): Promise<boolean> {
-    // The longest time of a session, after which the form cannot be sent again.
+    // The longest time of a session: after it the form cannot be sent again.
     const row = { _id: idOf(memberId, token), expiresAt: new Date(now.getTime() + sessionMsMax) };
     try {
       await this.#forms.insertOne(row);
@@ -62,7 +61,9 @@ export class SentFormStore {
     return row ? { isEnded: row.isEnded ?? false, ...(row.made && { made: row.made }) } : undefined;
   }
 
-  /** Says that a form has taken effect or may have; `made` where it is known. */
+  /**
+   * Notes that a form has taken effect or may have. `made` is what it made, where that is known.
+   */
   async end(memberId: string, token: string, made?: MadeByForm): Promise<void> {
     const _id = idOf(memberId, token);
     await this.#forms.updateOne({ _id }, { $set: { isEnded: true, ...(made && { made }) } });

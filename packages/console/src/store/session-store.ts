@@ -33,7 +33,6 @@ export class SessionStore {
     this.#sessions = db.collection<SessionRow>("sessions");
   }
 
-  /** Adds a session under the id of its cookie. */
   async insert(cookieId: string, session: Session): Promise<void> {
     await this.#sessions.insertOne(toRow(cookieId, session));
   }
@@ -55,7 +54,6 @@ export class SessionStore {
     await this.#sessions.updateOne({ _id: hashOf(cookieId) }, { $set: seen });
   }
 
-  /** Notes the tenant that was chosen. */
   async chooseTenant(cookieId: string, tenantId: string): Promise<void> {
     await this.#sessions.updateOne({ _id: hashOf(cookieId) }, { $set: { tenantId } });
   }
@@ -74,7 +72,7 @@ export class SessionStore {
     await this.#sessions.deleteOne({ _id: hashOf(cookieId) });
   }
 
-  /** Ends one of a person's sessions. Has no effect when it has ended. */
+  /** Ends one of a person's sessions. Has no effect when that session has ended already. */
   async endOne({ issuer, subject }: Identity, sessionId: string): Promise<void> {
     await this.#sessions.deleteOne({ issuer, subject, sessionId });
   }

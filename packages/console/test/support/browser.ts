@@ -1,4 +1,4 @@
-/** What came back last, after redirects. */
+/** The last answer, after redirects. */
 export interface Page {
   readonly url: URL;
   readonly status: number;
@@ -10,12 +10,17 @@ type Form = Readonly<Record<string, string>> | [string, string][] | FormData;
 
 const redirectsMax = 12;
 
-/** Follows redirects and keeps cookies, as a browser does, for hosts that differ in their port alone. */
+/**
+ * Follows redirects and keeps cookies, as a browser does, for hosts that differ only in their port.
+ */
 export class Browser {
-  /** By name. The servers of a test have cookies of different names. */
+  /** Values by name. The servers of a test have cookies of different names. */
   readonly cookies = new Map<string, string>();
 
-  /** Opens a page. Stops before a URL of which `until` says so. */
+  /**
+   * Opens a page. Stops before a redirect to a URL for which `until` is true; the page has no text
+   * then.
+   */
   async open(url: string | URL, until: (url: URL) => boolean = () => false): Promise<Page> {
     let next = new URL(url);
     for (let count = 0; count < redirectsMax; count += 1) {

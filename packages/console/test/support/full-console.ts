@@ -9,9 +9,9 @@ export interface FullConsole extends LinkedConsole {
   readonly dev: SharedConstellation["dev"];
   /** Port of access's teams door. */
   readonly accessPort: number;
-  /** The tenant that its codes sign in to. */
+  /** The tenant to which the console's one-time codes sign in. */
   readonly room: Newsroom;
-  /** Acts as a program of an operator. */
+  /** Client of access that acts as a program of an operator. */
   readonly members: ReturnType<typeof memberClient>;
   /** Makes another tenant. */
   newRoom(): Promise<Newsroom>;
@@ -49,7 +49,10 @@ export async function openFullConsole(stack?: SharedConstellation): Promise<Full
   };
 }
 
-/** Ends what would be sent again and again to receivers that are gone. */
+/**
+ * Disables the tenant's endpoints, to which delivery would post again and again after their
+ * receivers have gone.
+ */
 async function disableEndpoints({ endpoints, tenantId }: Newsroom): Promise<void> {
   const listed = await endpoints.listEndpoints({ tenantId });
   for (const { endpointId, disablement } of listed.endpoints) {

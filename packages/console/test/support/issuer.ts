@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
 
-/** What the issuer says of a person beside its subject. */
+/** What the issuer states of a person in addition to its subject. */
 export interface Claims {
   readonly name?: string;
   readonly email?: string;
@@ -16,8 +16,8 @@ export const clientId = "console";
 export const clientSecret = "s".repeat(48);
 
 /**
- * An issuer of OpenID Connect for one console. Whoever is asked to sign in is `person` at once, without
- * a form; a session that a browser has at the issuer is asked for nothing.
+ * An issuer of OpenID Connect for one console. It signs in `person` at once, without a form. It
+ * asks no browser that has a session at the issuer already; `asked` counts how often it has asked.
  */
 export async function openIssuer(consoleOrigin: string) {
   const port = await pickFreePort();

@@ -7,18 +7,18 @@ import { readConfig } from "../../src/config.ts";
 import { startConsole } from "../../src/console.ts";
 import type { Browser } from "./browser.ts";
 
-/** A console of this machine, to which one-time codes sign in. */
+/** A console on loopback, where one-time codes sign in. */
 export interface LinkedConsole extends AsyncDisposable {
   readonly origin: string;
   readonly port: number;
-  /** Address of its metrics. */
+  /** URL of the console's ops port, which has its metrics. */
   readonly ops: string;
   /** Name of its session cookie. */
   readonly sessionName: string;
   readonly tenantId: string;
   /** Makes a code that signs in as `subject`, a member of the tenant. */
   newCode(subject?: string): Promise<string>;
-  /** Signs a browser in. */
+  /** Signs a browser in, with a code for `subject`. */
   signIn(browser: Browser, subject?: string): Promise<void>;
 }
 
@@ -28,8 +28,9 @@ const nowhere = "127.0.0.1:1";
  * Starts a console in front of an access service.
  *
  * @param accessPort of the teams door
- * @param settings variables that name the other services; without them those are away
- * @param tenantId the tenant that its codes sign in to
+ * @param settings further variables, such as addresses of other services, which cannot be reached
+ * by default
+ * @param tenantId the tenant to which the console's one-time codes sign in
  */
 export async function openLinkedConsole(
   accessPort: number,

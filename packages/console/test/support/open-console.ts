@@ -19,14 +19,15 @@ import { clientId, clientSecret, openIssuer } from "./issuer.ts";
 export const grantFile = join(import.meta.dirname, "../../../../deploy/k8s/components/console/grant.json");
 
 interface ConsoleOptions {
-  /** File of CONSOLE_OIDC_GROUPS. */
+  /** Content of the file that CONSOLE_OIDC_GROUPS names. */
   readonly groups?: object;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
- * A console in front of a real access service with the tenants demo and times, whose people sign in at
- * an issuer. It shows access a certificate, and has the grant that deploys with it and no other.
+ * A console in front of a real access service with the tenants demo and times. People sign in to
+ * the console at an issuer. The console shows access a certificate, and has only the grant that
+ * deploys with it.
  */
 export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOptions = {}) {
   await using stack = new AsyncDisposableStack();
@@ -63,7 +64,10 @@ export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOp
   return { origin, port, issuer, database, members, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Opens the access service. Its `members` calls as a program of an operator, `tls` is the console's certificate. */
+/**
+ * Opens the access service. Returns the files of the console's certificate as `tls`, and a client
+ * that calls as a program of an operator as `members`.
+ */
 async function openAccess(stack: AsyncDisposableStack, folder: string) {
   const identities = await makeIdentities(folder);
   const { grantsFile } = identities;

@@ -1,8 +1,8 @@
 /**
- * The requests of a console that took more than two rounds of calls to services, from its metrics:
- * `GET /t/:tenant/keys`.
+ * The routes of a console, such as `GET /t/:tenant/keys`, of which a request took more than two
+ * rounds of calls to services.
  *
- * @param ops address of its metrics
+ * @param ops URL of the console's ops port, whose metrics count the rounds
  */
 export async function slowRoutes(ops: string): Promise<string[]> {
   const metrics = await (await fetch(`${ops}/metrics`)).text();

@@ -34,7 +34,7 @@ function toShown({ at, by, transition, version, fromStatus, toStatus }: HistoryE
     actor: by?.actor || null,
     role: by?.role || null,
     identity: by?.identity || null,
-    // An intake has no status before it, and an edit has no transition.
+    // An entry of intake has no earlier status, and one of an edit has no transition.
     action: transition || (fromStatus === "" ? "create" : "update"),
     version: Number(version),
     from: fromStatus || null,

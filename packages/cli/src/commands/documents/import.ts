@@ -59,8 +59,8 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /**
- * The failure that stopped the import is reported once, by its message, and not for each pending
- * item.
+ * Items that were under way when a failure stopped the import are listed without its message, which
+ * the command reports once.
  */
 function toText({ created, existing, rejected, stopped }: ImportReport): string {
   const lines = rejected.map(({ item, reason }) =>

@@ -3,7 +3,10 @@ import { type Command, InvalidArgumentError } from "commander";
 import { readNameList } from "../../options/name-list.ts";
 import { wholeNumber } from "../../options/whole-number.ts";
 
-/** The values of `create`'s and `update`'s options; absent for options that were not given. */
+/**
+ * Values of the options that `create`, `update` and `listen` share; absent for options that were
+ * not given.
+ */
 export interface EndpointOptions {
   url?: string;
   name?: string;
@@ -32,7 +35,7 @@ export function addEndpointOptions(command: Command): Command {
     .option("--rate <count>", "most attempts a second, 0.1 to 1000; 0 for no limit", readRate);
 }
 
-/** The options as the settings of a request. */
+/** The options as the settings of a request. Reads the file of `--secret-file`. */
 export function toSettings(options: EndpointOptions) {
   const { url, name, description, secretFile, events, types, header, maxInFlight, rate } = options;
   return {

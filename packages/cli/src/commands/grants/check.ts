@@ -66,8 +66,8 @@ function readGrants(name: string, path: string): Grants {
 }
 
 /**
- * Names that this version does not know. Services accept them, because the file may be newer than
- * the service.
+ * Faults for names that this version of the program does not know. Services accept such names,
+ * because the file may be newer than the service.
  */
 function unknownNames(grants: Grants): string[] {
   return [...grants.values()].flatMap(({ identity, services, methods }) => {

@@ -16,7 +16,10 @@ export function toShown({ keyId, prefix, name, scopes, createdBy, replacedBy, ..
   };
 }
 
-/** Whether a key is valid now. ISO 8601 timestamps in UTC with milliseconds compare as text. */
+/**
+ * A key's state at a time: `revoked`, `live`, `expired` or `until TIME`. ISO 8601 timestamps in UTC
+ * with milliseconds compare as text.
+ */
 export function stateOf({ revokedAt, expiresAt }: ReturnType<typeof toShown>, now: Date): string {
   if (revokedAt) return "revoked";
   if (!expiresAt) return "live";

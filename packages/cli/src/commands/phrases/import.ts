@@ -78,7 +78,7 @@ async function replaceAll(
   session.print({ ...result, leftOut, dryRun }, dryRun ? `${summary}\nnothing was written: --yes does it` : summary);
 }
 
-/** Sends a part. An error names the file and the rows at fault in it. */
+/** Sends a part of a file. An error names the file and its rows at fault, with `before` below. */
 async function namingRows<T>(file: string, part: Part, before: string | undefined, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

@@ -33,7 +33,6 @@ export function takeCommonMeta(item: NinjsItem): Record<string, unknown> {
   return meta;
 }
 
-/** Takes the three members about rights. */
 export function takeRights(item: NinjsItem): { holder?: string; notice?: string; usageTerms?: string } {
   return compact({
     holder: item.text("copyrightHolder"),
@@ -43,7 +42,8 @@ export function takeRights(item: NinjsItem): { holder?: string; notice?: string;
 }
 
 /**
- * Refuses an item whose embargo cannot be read, because without the embargo it could be published.
+ * Refuses an item whose embargo cannot be read, because a document without its embargo could be
+ * published too early.
  */
 function takeEmbargo(item: NinjsItem): string | undefined {
   const until = item.take("embargoed", isAnything);

@@ -16,7 +16,7 @@ test("a version sent as a number counts like the same one sent as text", () => {
   expect(itemId(uri, { uri, version: 2 })).toBe(itemId(uri, { uri, version: "2" }));
 });
 
-test("without a version the content names the item, whatever the order of its members", () => {
+test("without a version the id follows from the content, whatever the order of its members", () => {
   const headlines = [{ value: "Skjelv ved Tromsø" }];
   expect(itemId(uri, { uri, type: "text", headlines })).toBe("a245817d-326d-4eba-a2b0-34567c92fe61");
   expect(itemId(uri, { headlines, type: "text", uri })).toBe("a245817d-326d-4eba-a2b0-34567c92fe61");

@@ -36,7 +36,7 @@ export class NinjsItem {
     return someText(value);
   }
 
-  /** Takes a member if it passes a test. */
+  /** Takes a member if its value passes a test. Leaves it otherwise. */
   take<T>(member: string, test: (value: unknown) => value is T): T | undefined {
     const value = this.#rest.get(member);
     if (!test(value)) return undefined;
@@ -60,8 +60,8 @@ export class NinjsItem {
   }
 
   /**
-   * Takes the first text of headlines, descriptions or bodies that satisfies the earliest possible
-   * wish.
+   * Takes a text of headlines, descriptions or bodies: the first one that satisfies the first wish,
+   * else the first one that satisfies the second, and so on.
    */
   roleText(member: string, ...wishes: readonly ((text: RoleText) => boolean)[]): string | undefined {
     const texts = readTexts(this.#rest.get(member));

@@ -9,7 +9,7 @@ test("an item comes from the first of its infoSources that has a name", () => {
   expect(sourceName(uri, { ...item, infoSources: [{ literal: "NW" }] })).toBe("NW");
 });
 
-test("without a named source it comes from the copyright holder, the byline or the uri's authority", () => {
+test("an item without a named source comes from its copyright holder, byline or the uri's authority", () => {
   expect(sourceName(uri, { ...item, infoSources: [] })).toBe("Holder");
   expect(sourceName(uri, { by: "Author", copyrightHolder: "" })).toBe("Author");
   expect(sourceName(uri, {})).toBe("wire.example:8443");

@@ -24,7 +24,8 @@ export function plainIn(...roles: readonly (string | undefined)[]): (text: RoleT
 }
 
 /**
- * Takes the headline. Without one returns the title, the slugline or the uri, which every item has.
+ * Takes the headline. Without a headline returns the title, else the slugline, else the uri. Every
+ * item has a uri.
  */
 export function takeTitle(item: NinjsItem): string {
   const plain = item.roleText("headlines", plainIn("main", undefined), isPlain);

@@ -30,8 +30,8 @@ export function toAudio(item: NinjsItem): Mapping {
 }
 
 /**
- * No codec has a lower bit rate, so a duration in seconds that would mean a lower one is in
- * milliseconds.
+ * No codec has a lower bit rate. So a duration that would mean a lower one, if it were in seconds,
+ * is in milliseconds.
  */
 const bitsPerSecondMin = 1_000;
 

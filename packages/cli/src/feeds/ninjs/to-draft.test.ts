@@ -66,7 +66,7 @@ test("a text item becomes a core/newswire, with every member that has a place in
   });
 });
 
-test("a text item without bodies is taken too: its description is its text", () => {
+test("a text item without bodies is mapped, too: its description is its text", () => {
   const { type, content, meta } = toDraft({ uri, type: "text", descriptions: [{ role: "text", value: "Kort." }] });
   expect({ type, content, meta }).toMatchObject({ type: "core/newswire", content: { text: "Kort." } });
   expect(meta).not.toHaveProperty("description");
@@ -90,14 +90,14 @@ test.each([
   );
 });
 
-test("an embargo that cannot be read is damage: the item would be free to publish", () => {
+test("an embargo that cannot be read is damage, because without it the item could be published", () => {
   const item = { uri, type: "text", embargoed: "tomorrow" };
   expect(() => toDraft(item)).toThrow(
     expect.objectContaining({ message: expect.stringContaining("tomorrow"), unmappable: false }),
   );
 });
 
-test("a picture becomes a core/image that can be published", () => {
+test("a picture becomes a core/image with alternative text, credit, focus and renditions", () => {
   const draft = toDraft({
     uri,
     type: "picture",
@@ -202,7 +202,7 @@ test("an audio becomes a core/audio with streams and a duration in milliseconds"
   });
 });
 
-test("a duration that would mean a few hundred bits a second was in milliseconds already", () => {
+test("a duration that would mean a few hundred bits a second is read as milliseconds", () => {
   const renditions = [
     { href: "http://a.example/1.mp3", contentType: "audio/mpeg", sizeInBytes: 189_504, duration: 7896 },
   ];
@@ -260,7 +260,7 @@ test("subjects, sources and associated items with a uri become links, with their
   expect(meta["ninjs"]).toEqual({ subjects: [{ name: "Innenriks" }], associations: [{ name: "a4" }] });
 });
 
-test("whatever has no place, or is not what it should be, is kept as it came", () => {
+test("members without a place in the document, or with a malformed value, go unchanged into meta.ninjs", () => {
   const odd = {
     title: "Item 17",
     pubStatus: "canceled",

@@ -45,8 +45,8 @@ function mappingOf({ type, bodies }: JsonObject): (item: NinjsItem) => Mapping {
 }
 
 /**
- * Leaves out type and title, which the document has already, and `pubStatus: "usable"`, the
- * default.
+ * Leaves out the type, except for `composite`, which the document's type does not tell; a title
+ * that the document has already; and `pubStatus: "usable"`, the default.
  */
 function leftovers(rest: JsonObject, title: unknown): JsonObject {
   const { type, title: name, pubStatus, ...others } = rest;

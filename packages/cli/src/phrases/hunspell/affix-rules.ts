@@ -25,7 +25,6 @@ export function declaredEncoding(bytes: Uint8Array): string {
     .replace(/^TIS620-2533$/i, "tis-620");
 }
 
-/** Reads the text of a .aff file. */
 export function readAffixRules(text: string): AffixRules {
   const lines = text.split(/\r?\n/).map((line) => line.trim().split(/\s+/));
   const valueOf = (...names: readonly string[]) => lines.find(([name = ""]) => names.includes(name))?.[1];
@@ -42,7 +41,10 @@ export function readAffixRules(text: string): AffixRules {
   };
 }
 
-/** How flags are separated, by the type that FLAG declares: single characters by default. */
+/**
+ * Makes the function that splits a text into flags, by the type that FLAG declares: single
+ * characters by default.
+ */
 function flagSplitter(type: string | undefined): (text: string) => readonly string[] {
   if (type === "long") return (text) => text.match(/.{1,2}/gsu) ?? [];
   if (type === "num") return (text) => text.split(",");

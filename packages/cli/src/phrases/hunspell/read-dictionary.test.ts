@@ -9,7 +9,7 @@ function read(dic: readonly string[], aff: readonly string[]) {
 
 const nothing = { comments: 0, fragments: 0, stems: 0, duplicates: 0 };
 
-test("German: the licence behind tabs, forbidden compounds, lower-case fragments, stems with a linking s", () => {
+test("German: licence, fragments and stems are left out, and a forbidden compound is marked", () => {
   const aff = ["SET UTF-8", "COMPOUNDBEGIN x", "FORBIDDENWORD d", "ONLYINCOMPOUND o", "NEEDAFFIX h", "NOSUGGEST n"];
   const dic = ["8", "\tWörterbuch", "", "\tLizenz: GPL", "Abbau/STm", "abbau/STozm", "Absicherungs/hij", "Amtsfuß/dS"];
   expect(read([...dic, "Mistkerl/n", "Und\r"], aff)).toEqual({
@@ -18,7 +18,7 @@ test("German: the licence behind tabs, forbidden compounds, lower-case fragments
   });
 });
 
-test("Swedish compounds, flags beyond ASCII and forbidden words are read", () => {
+test("Swedish: parts of compounds, flags beyond ASCII and forbidden words are read", () => {
   const aff = ["SET UTF-8", "FORBIDDENWORD %", "NEEDAFFIX ¤", "COMPOUNDBEGIN X", "COMPOUNDEND Y", "ONLYINCOMPOUND Z"];
   const dic = ["9", "-/-06XY", "0/01", "Lund/X", "tröja/AY", "tröj/XZ", "gen/¤AB", "leksand/%A", "Leksand/A", "bil/A"];
   expect(read([...dic, "bil/%", "bil"], aff)).toEqual({
@@ -27,7 +27,7 @@ test("Swedish compounds, flags beyond ASCII and forbidden words are read", () =>
   });
 });
 
-test("English: plain words, escaped slashes, fields, spaces in words, and forbidden before fragment", () => {
+test("English: escaped slashes, fields and spaces in words are read, and forbidden goes before fragment", () => {
   const aff = ["SET UTF-8", "ONLYINCOMPOUND c", "FORBIDDENWORD !  # comment"];
   const dic = ["7", "1th/tc", "km\\/h", "TCP\\/IP/X", "and po:noun", "New York/M\tpo:name", "# CC0", "alot/!c", "/"];
   expect(read(dic, aff)).toEqual({
@@ -36,7 +36,7 @@ test("English: plain words, escaped slashes, fields, spaces in words, and forbid
   });
 });
 
-test("Hungarian: flags by number of an alias, with fields by number", () => {
+test("Hungarian: a number after the slash stands for the flags of that AF line", () => {
   const aff = [
     "SET UTF-8",
     "FLAG long",
@@ -64,7 +64,7 @@ test.each([
   expect(read(["2", `a/${forbidden}`, `b/${other}`], aff).words).toEqual(["2 *a", "3 b"]);
 });
 
-test("words that differ by normal form only are one, and a first line that is no count is a word", () => {
+test("words that differ only in their normal form are one, and a first line that is no count is a word", () => {
   expect(read(["Ko\u0308ln", "Köln", "köln"], []).words).toEqual(["1 Köln", "3 köln"]);
 });
 

@@ -7,7 +7,7 @@ export type AuditedService = (typeof auditedServices)[number];
 interface AuditKind {
   readonly label: string;
   readonly service: AuditedService;
-  /** By an entry's action, what was done in words. */
+  /** What was done in words, by the action of an entry. */
   readonly actions: Readonly<Record<string, string>>;
 }
 

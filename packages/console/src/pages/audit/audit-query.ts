@@ -13,8 +13,9 @@ export interface AuditQuery {
 }
 
 /**
- * Position of a page, after the last shown entry. The logs of several services are merged, so it is
- * a time, and the entries of the same millisecond that were already shown.
+ * Position of a page: behind the last entry of the page before. The logs of several services are
+ * merged, so the position is the time of that entry, and the ids of the entries of the same
+ * millisecond that were shown already.
  */
 export interface AuditPosition {
   readonly at: Date;
@@ -26,7 +27,10 @@ export interface AuditPosition {
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 const idPattern = /^[0-9a-f-]{36}$/;
 const actorMax = 200;
-/** Most entries of one millisecond that can be told apart: those of a page. */
+/**
+ * Most ids in a position, as many as a page has entries. A position with more ids is ignored, so
+ * the list begins anew.
+ */
 const shownMax = 50;
 const dayMs = 86_400_000;
 
@@ -50,7 +54,7 @@ function readPosition(before: string, shown: string, first: string): AuditPositi
   return { at: new Date(Number(before)), shown: ids, first: Number(first) };
 }
 
-/** The query of the page after an entry. */
+/** The part of a URL's query that leads to the page at a position. */
 export function queryAfter(position: AuditPosition): Readonly<Record<string, string>> {
   return { before: String(position.at.getTime()), shown: position.shown.join(","), first: String(position.first) };
 }
@@ -61,7 +65,7 @@ export function servicesFor({ kind }: AuditQuery): readonly AuditedService[] {
   return known ? [known.service] : auditedServices;
 }
 
-/** A request to one of the services. */
+/** A request for audit entries, the same for each of the services. */
 export interface AuditRequest {
   readonly actor: string;
   readonly actions: string[];
@@ -70,7 +74,10 @@ export interface AuditRequest {
   readonly until?: Timestamp;
 }
 
-/** A request for a page of `rows` rows, and one more to find out whether there are others. */
+/**
+ * A request for `rows` rows, for as many more as were shown already, and for one more, which tells
+ * whether there is another page.
+ */
 export function requestFor({ actor, kind, from, to, position }: AuditQuery, rows: number): AuditRequest {
   const dayEnd = to === "" ? Number.POSITIVE_INFINITY : Date.parse(to) + dayMs;
   const until = Math.min(dayEnd, position ? position.at.getTime() + 1 : Number.POSITIVE_INFINITY);

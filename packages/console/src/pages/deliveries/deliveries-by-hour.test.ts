@@ -6,7 +6,7 @@ import { deliveriesByHour } from "./deliveries-by-hour.ts";
 
 const states = ["pending", "held", "delivered", "superseded", "exhausted"];
 
-/** Hours with so many delivered and so many given up. */
+/** An answer with these numbers of delivered and of given up deliveries, by hour. */
 function counted(...hours: readonly (readonly [delivered: number, exhausted: number])[]) {
   return create(CountDeliveriesResponseSchema, {
     hours: hours.map(([delivered, exhausted], at) => ({
@@ -26,7 +26,7 @@ test("the tallest bar is the busiest hour, and an hour's failed deliveries are o
   expect(drawn).toContain('aria-label="Deliveries an hour: 901 delivered, 100 given up"');
 });
 
-test("the table behind the bars has every hour and state, newest first, and says where a count ends", () => {
+test("the table has every hour and state, newest first, and a + after a count that stopped at 10,000", () => {
   const rows = String(deliveriesByHour(counted([10_000, 0], [3, 0])))
     .split("<tr>")
     .slice(2);

@@ -12,7 +12,7 @@ import { deliveryStates } from "./delivery-state.ts";
 
 /** Sizes in units of the drawing, which is stretched to the width of the page. */
 const [barWidth, gap, barHeight] = [18, 8, 70];
-/** So that a bar of one delivery is visible beside one of ten thousand. */
+/** Least height of a bar, so that a bar of one delivery is visible beside one of ten thousand. */
 const heightMin = 2;
 const hoursOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
 
@@ -71,7 +71,7 @@ interface Bar {
   readonly failed: number;
 }
 
-/** Failed ones stand on those that went well. */
+/** The bar of an hour. Failed deliveries are its upper end, in red. */
 function barOf({ all, failed }: Bar, at: number, most: number): Html {
   const [high, red] = [heightOf(all, most), heightOf(failed, most)];
   const x = at * (barWidth + gap);
@@ -100,7 +100,10 @@ function countOf({ counts }: DeliveryHour, named: string) {
   return counts.find(({ state }) => state === named);
 }
 
-/** The deliveries of all hours in a state. */
+/**
+ * The number of deliveries in a state, over all hours. There are more when the count of an hour
+ * stopped early.
+ */
 function totalOf(hours: readonly DeliveryHour[], named: string) {
   const counts = hours.flatMap((hour) => countOf(hour, named) ?? []);
   return { count: counts.reduce((sum, each) => sum + each.count, 0), hasMore: counts.some(({ hasMore }) => hasMore) };

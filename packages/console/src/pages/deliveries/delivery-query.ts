@@ -29,7 +29,7 @@ export function isNarrowed(query: DeliveryQuery): boolean {
   return Object.values(query).some((value) => value !== "");
 }
 
-/** The field of the form for each field of the request that delivery may refuse. */
+/** Names of the form's fields, by the pointers of the request's fields that delivery may refuse. */
 export const queryFields = { "/states": "state", "/documentId": "document", "/endpointId": "endpoint" };
 
 type ListRequest = Omit<MessageInitShape<typeof ListDeliveriesRequestSchema>, "$typeName">;

@@ -33,7 +33,7 @@ interface Answered {
 }
 
 const pageRows = 50;
-/** Of a document id in the list, whose rows would have four lines with the whole one. */
+/** Characters of a document id in the list. With the whole id a row would have four lines. */
 const idShown = 13;
 
 export function listDeliveries({ deliveries, endpoints }: ListDeliveriesDeps): TenantRoute {
@@ -115,7 +115,9 @@ function columnsFor(names: EndpointNames, { at, now }: TenantCall): Column<Deliv
   ];
 }
 
-/** The document, as a link to all its deliveries, or the endpoint that a message is about. */
+/**
+ * The document, as a link to all its deliveries. For a webhook about an endpoint, that endpoint.
+ */
 function subjectOf(delivery: Delivery, names: EndpointNames, at: TenantCall["at"]): Html {
   const { documentId, documentType, version, aboutEndpointId } = delivery;
   if (documentId === "") return endpointLabel(names, aboutEndpointId);

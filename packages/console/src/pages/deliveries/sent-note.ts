@@ -2,7 +2,10 @@ import type { Delivery } from "@vidimus/contracts/vidimus/delivery/v1/delivery_l
 import { type Html, html } from "../../markup/html.ts";
 import { isAccepted, outcomeOf, tookOf } from "../parts/outcome.ts";
 
-/** The result of "Send again": its attempt is the last one, or is made within seconds. */
+/**
+ * The result of "Send again". The attempt that it asked for is the delivery's last one, or is made
+ * within seconds.
+ */
 export function sentNote({ lastAttempt }: Delivery, query: URLSearchParams): Html | undefined {
   const done = query.get("done");
   if (done === "due") {

@@ -4,7 +4,7 @@ import { codeBlock } from "../parts/copyable.ts";
 import { type Html, html } from "../../markup/html.ts";
 import { type Part, showPart } from "../parts/service-down.ts";
 
-/** Facts in a body that a page shows elsewhere, too; "" for missing ones. */
+/** Facts of a body that the page shows outside of the body, too; "" for missing ones. */
 export interface SaidInBody {
   readonly title: string;
   readonly keyId: string;
@@ -12,7 +12,7 @@ export interface SaidInBody {
 
 const figures = new Intl.NumberFormat("en");
 
-/** The recomputed request of a delivery. */
+/** Shows the request of a delivery, computed again. */
 export function sentRequest(part: Part<DeliveryRequest | undefined>, { at }: TenantCall): Html {
   return html`<section class="sheet padded" aria-labelledby="request">
     <h2 id="request">What is sent</h2>

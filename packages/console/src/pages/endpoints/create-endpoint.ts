@@ -67,7 +67,10 @@ function madePage({ at }: TenantCall, { endpoint, secret, ping }: CreateEndpoint
   };
 }
 
-/** The name of the new endpoint and the page that rotates its secret, which a repeated form shows. */
+/**
+ * Makes the function that tells `settle` what was made: the endpoint's name, and the page that
+ * rotates its secret.
+ */
 export function madeEndpoint({ at }: TenantCall) {
   return ({ endpoint }: { readonly endpoint?: Endpoint | undefined }) => ({
     name: endpoint?.name ?? "",

@@ -47,7 +47,10 @@ export function updateEndpoint({
   };
 }
 
-/** Field with the form as it was opened; without it all settings count as changed. */
+/**
+ * Hidden field with the form as it was when it was opened. Without this field all settings count as
+ * changed.
+ */
 const openedField = "opened";
 
 function openedForm(endpoint: Endpoint): URLSearchParams {

@@ -4,8 +4,8 @@ import { areaField, checkField, textField } from "../parts/form.ts";
 import { type Html, html } from "../../markup/html.ts";
 
 /**
- * Fields that are shown again when the session has ended. Not the headers, which may be
- * credentials.
+ * Labels by name of the fields that are shown again when the sender must sign in first. The headers
+ * are not among them, because they may be credentials.
  */
 export const endpointFields = {
   url: "URL",
@@ -18,7 +18,7 @@ export const endpointFields = {
   verify: "Ping",
 };
 
-/** The form's field for each pointer of the service. */
+/** Names of the form's fields, by the JSON pointers that the service may refuse. */
 export const endpointPointers = {
   "/url": "url",
   "/name": "name",

@@ -4,9 +4,7 @@ import { type Html, html } from "../../markup/html.ts";
 import { state, type Tone } from "../parts/state.ts";
 import { timeAgo } from "../parts/times.ts";
 
-/**
- * An endpoint without failures counts as behind when its oldest delivery has waited for this time.
- */
+/** An endpoint without failures counts as behind when its oldest delivery has waited for longer. */
 const behindMs = 10 * 60_000;
 
 export type Standing = "ok" | "behind" | "failing" | "waits" | "paused" | "gone" | "unopened" | "unknown";

@@ -15,8 +15,8 @@ export function troubleNote(endpoint: Endpoint, names: ActorNames, now: Date): H
 }
 
 /**
- * The note with the endpoint's name and a link, for pages about several endpoints; undefined also
- * when the state is not known.
+ * A note about an endpoint's trouble with the endpoint's name and a link, for pages about several
+ * endpoints; undefined without trouble, and when the endpoint's state is not known.
  */
 export function namedTrouble(endpoint: Endpoint, names: ActorNames, { at, now }: TenantCall): Html | undefined {
   const { endpointId, name } = endpoint;

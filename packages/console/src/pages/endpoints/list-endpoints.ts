@@ -56,7 +56,7 @@ function rowsOf(found: readonly Endpoint[], call: TenantCall): Html {
   });
 }
 
-/** Delivery keeps 30 days, so earlier acceptances are not known. */
+/** Delivery keeps ended deliveries for 30 days, so earlier acceptances are not known. */
 function lastAccepted(health: Endpoint["health"], now: Date): Html | string {
   if (!health) return "not known";
   return health.lastAcceptedAt ? timeAgo(timestampDate(health.lastAcceptedAt), now) : "not in the last 30 days";

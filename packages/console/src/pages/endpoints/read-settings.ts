@@ -13,7 +13,10 @@ export interface Settings {
   readonly ratePerSecond: number;
 }
 
-/** Reads the fields of an endpoint, or returns their faults. Delivery checks the rest. */
+/**
+ * Reads the fields of an endpoint, or returns their faults. Delivery checks what this function does
+ * not.
+ */
 export function readSettings(form: URLSearchParams): { value: Settings } | { faults: Fault[] } {
   const text = (name: string) => (form.get(name) ?? "").trim();
   const [rate, parallel] = [numberOf(text("rate")), numberOf(text("parallel"))];
@@ -63,7 +66,10 @@ const settingNames = [
   "ratePerSecond",
 ] as const satisfies readonly (keyof Settings)[];
 
-/** Undefined for anything but a number from 0 up, because others do not fit into the message. */
+/**
+ * Undefined for anything but a number of at least 0 and less than 2 ** 31, because other numbers do
+ * not fit into the message. An empty text is 0.
+ */
 function numberOf(text: string): number | undefined {
   const number = text === "" ? 0 : Number(text);
   return number >= 0 && number < 2 ** 31 ? number : undefined;

@@ -61,7 +61,10 @@ function formAgain(call: TenantCall, scopes: readonly Scope[], faults: readonly 
   return answerPage(call, { title: "New key", main: newKeyForm(call, { scopes, faults }), status: 400 });
 }
 
-/** The name of the new key and the page that rolls it, which a repeated form shows. */
+/**
+ * Makes the function that tells `settle` what was made: the key's name, and the page that rolls the
+ * key.
+ */
 export function madeKey({ at }: TenantCall) {
   return ({ apiKey }: { readonly apiKey?: ApiKey | undefined }) => ({
     name: apiKey?.name ?? "",
@@ -69,13 +72,12 @@ export function madeKey({ at }: TenantCall) {
   });
 }
 
-/** Answers a form that was sent before. */
 export function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
   const list = { label: "To the keys", href: call.at("/keys") };
   return sentBefore(call, made, { what: "key", replace: "Roll the key", list });
 }
 
-/** The end of a day; undefined without one. */
+/** The end of a day in UTC; undefined for an empty text. */
 function endOf(text: string): Timestamp | undefined | "malformed" {
   if (text === "") return undefined;
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;

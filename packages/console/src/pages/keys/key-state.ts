@@ -7,7 +7,6 @@ const weekMs = 7 * 86_400_000;
 /** A key that nobody used for this time probably belongs to something that is gone. */
 const unusedMs = 90 * 86_400_000;
 
-/** Whether a key is valid. */
 export function isLive({ revokedAt, expiresAt }: ApiKey, now: Date): boolean {
   return !revokedAt && (!expiresAt || timestampDate(expiresAt) > now);
 }

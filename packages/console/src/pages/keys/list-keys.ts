@@ -30,7 +30,10 @@ interface Keys extends PagePosition {
 
 const pageRows = 50;
 
-/** `GET /t/{tenant}/keys?state=all`: only valid keys without `state=all`. */
+/**
+ * `GET /t/{tenant}/keys`: the valid keys. With `?state=all` also those that were revoked or have
+ * expired.
+ */
 export function listKeys({ access, members }: ListKeysDeps): TenantRoute {
   return tenantPage({
     path: "/keys",

@@ -15,7 +15,7 @@ interface Made {
   readonly apiOrigin: URL;
   /** What happened; follows the name of the key: `is made`. */
   readonly what: string;
-  /** Text about the key that it replaces. */
+  /** Text about the key that the new one replaces. */
   readonly more?: Content | undefined;
 }
 

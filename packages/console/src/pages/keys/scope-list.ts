@@ -6,7 +6,7 @@ export function scopeList(scopes: readonly string[]): Html {
   return html`${scopes.map((scope) => html`<span class="scope">${scope}</span>`)}`;
 }
 
-/** The fault of a form without a scope. */
+/** The fault of a form in which no scope was chosen. */
 export const chooseScope = { field: "scopes", error: "Choose at least one scope." };
 
 /** A field to choose scopes from those that the service knows. */

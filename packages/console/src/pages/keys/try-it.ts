@@ -25,7 +25,10 @@ const samples: Readonly<Record<string, (api: string, authorization: string) => s
     `curl -s -X PUT ${api}/v1/phrases \\\n  ${authorization} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(phrase)}'`,
 };
 
-/** One id for all, so that a second run reports the existing document instead of making another. */
+/**
+ * All commands have the same id, so that a second run reports the existing document instead of
+ * making another.
+ */
 const draft = {
   id: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",
   type: "core/newswire",

@@ -13,7 +13,7 @@ export async function readMember(
   return member;
 }
 
-/** Replaces a member's id by its name in faults of the service. */
+/** Replaces a member's id by the member's name in faults of the service. */
 export function withName(faults: readonly Fault[], { memberId, name }: Member): Fault[] {
   const written = new RegExp(memberId, "i");
   return faults.map(({ field, error }) => ({ field, error: error.replace(written, () => name) }));

@@ -8,7 +8,7 @@ import { type Html, html } from "../../markup/html.ts";
 /** Names of people by their actors. */
 export type ActorNames = ReadonlyMap<string, string>;
 
-/** As many as access answers at once. */
+/** The most names that access returns in one answer. */
 const namesMax = 5_000;
 
 /** The names of a tenant's members, the first 5,000; others are shown by their actor. */
@@ -23,14 +23,17 @@ export async function actorNames(
 }
 
 /**
- * The names for readers who may list members; empty for others, such as integrators, who see
- * actors.
+ * The names of a tenant's members, for readers who may list members; empty for other readers, such
+ * as integrators, who see actors in place of names.
  */
 export async function visibleNames(members: Pick<MemberCalls, "listMembers">, call: TenantCall): Promise<ActorNames> {
   return roleFor("members", [call.role]) === undefined ? new Map() : actorNames(members, call, call.rpc);
 }
 
-/** An actor: a person by name, a program by its actor. */
+/**
+ * Shows an actor: a person by name, or by the beginning of its id when the name is not known; a
+ * program by its actor.
+ */
 export function actorName(names: ActorNames, actor: string): Html {
   const name = names.get(actor);
   if (name !== undefined) return html`<span class="actor" dir="auto" title="${actor}">${name}</span>`;

@@ -10,7 +10,7 @@ interface Confirm {
   /** Fields of the form, visible or hidden. */
   readonly fields?: Content;
   readonly button: string;
-  /** Whether the action cannot be undone. */
+  /** Whether the action cannot be undone. Its button is red then. */
   readonly isDanger?: true;
   /** URL of the way back. */
   readonly back: string;

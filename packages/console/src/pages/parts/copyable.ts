@@ -4,11 +4,17 @@ interface Copyable {
   readonly id: string;
   readonly label: string;
   readonly value: string;
-  /** Whether the script empties it when the page is left, so that "back" does not show it again. */
+  /**
+   * Whether the script empties the field when the page is left, so that "back" does not show the
+   * value again.
+   */
   readonly isSecret?: true;
 }
 
-/** A line to copy. Its button appears when the script runs; without it the line can be selected. */
+/**
+ * A line to copy. Its button appears when the script runs; without a script the line can be
+ * selected.
+ */
 export function copyable({ id, label, value, isSecret }: Copyable): Html {
   return html`<div class="field">
     <label for="${id}">${label}</label>

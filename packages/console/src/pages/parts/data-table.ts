@@ -4,7 +4,7 @@ export interface Column<Row> {
   readonly label: string;
   /** Numbers are aligned at the right. */
   readonly isNumber?: true;
-  /** Whether the label is only for screen readers and narrow pages, as for a column of links. */
+  /** Whether only screen readers get the label, as for a column of links. */
   readonly isQuiet?: true;
   cell(row: Row): Content;
 }

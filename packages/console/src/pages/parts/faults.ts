@@ -26,7 +26,8 @@ export function errorAt(faults: readonly Fault[], field: string): string | undef
 }
 
 /**
- * Kinds of failures that the sender of a form can correct, or must know. Others get an error page.
+ * Kinds of failures that the sender of a form can correct, or must know. Failures of other kinds
+ * get an error page.
  */
 const ofForms: ReadonlySet<ErrorKind> = new Set([
   "invalid",
@@ -43,8 +44,7 @@ export type Outcome<T> = { readonly value: T } | { readonly faults: readonly Fau
 /**
  * Converts a refusal of a service to faults of a form.
  *
- * @param fields name of the field for each JSON pointer that the service may name, or that it may
- * begin with
+ * @param fields names of fields by JSON pointer; a pointer also stands for all that begin with it
  */
 export async function refusable<T>(
   answer: Promise<T>,

@@ -20,7 +20,7 @@ interface TextField extends Field {
   readonly max?: number;
   /** Earliest date. */
   readonly min?: string;
-  /** Whether the script fills it from the URL's fragment, and sends the form. */
+  /** Whether the script fills the field from the URL's fragment, and sends the form. */
   readonly isCode?: true;
 }
 
@@ -66,7 +66,7 @@ ${value}</textarea>`,
   );
 }
 
-/** A value to choose. */
+/** One of the values of a list, of radio buttons or of check boxes. */
 export interface Choice {
   readonly value: string;
   readonly label: Content;
@@ -91,7 +91,6 @@ export function selectField(field: Field & { readonly value?: string; readonly c
 
 interface Choices extends Field {
   readonly choices: readonly Choice[];
-  /** Values that are chosen. */
   readonly chosen: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Starts a call whose answer is needed only when a form has faults. It runs while the form is
- * handled; started later it would be a third round of calls. Its failure counts only where it is
- * awaited, so that it does not hide a new secret.
+ * Lets a call run while a form is handled. The answer is needed only when the form has faults, but
+ * a call that is started then would be a third round. A failure of the call counts only where the
+ * answer is awaited, so that it does not keep a new secret from its reader.
  */
 export function meanwhile<T>(answer: Promise<T>): Promise<T> {
   answer.catch(() => {});

@@ -1,16 +1,16 @@
 import { type Content, type Html, html } from "../../markup/html.ts";
 
 /**
- * A notice that needs attention: what, since when, what happens next without a person, and a link
- * that helps.
+ * Tells of something that needs attention. The content says what it is, since when, what happens
+ * next without a person, and has a link to where a person can help.
  */
 export function notice(tone: "wait" | "bad", content: Content): Html {
   return html`<div class="note ${tone === "bad" ? "badnote" : ""}">${content}</div>`;
 }
 
 /**
- * The result of the form that led to this page. A form redirects with `?done=WORD` and the page has
- * the texts, so that a forged link can show no other text.
+ * Tells the result of the form that led to this page; undefined without one. A form redirects with
+ * `?done=WORD`, and the page has the texts by word, so that a forged link can show no other text.
  */
 export function doneNotice(query: URLSearchParams, texts: Readonly<Record<string, Content>>): Html | undefined {
   const word = query.get("done") ?? "";

@@ -1,13 +1,13 @@
 import { type Content, type Html, html } from "../../markup/html.ts";
 
 interface PageHead {
-  /** The title; text of users gets the direction of its script. */
+  /** The page shows it in the direction of its script, because it may be text of users. */
   readonly title: Html | string;
   /** The subject of the page in a sentence. */
   readonly lead?: Content;
-  /** The only primary action of the page, a `linkButton`, or its state. */
+  /** The page's main action, a `linkButton`, or the state of what the page shows. */
   readonly aside?: Content;
-  /** The list that this page belongs to. */
+  /** The list, or another page, to which this page belongs; linked above the title. */
   readonly above?: { readonly label: string; readonly href: string };
 }
 

@@ -9,12 +9,12 @@ export interface PagePosition {
 }
 
 /**
- * The longest token: that of a dictionary behind a phrase of 256 four-byte characters has 1,424
- * characters.
+ * More than the longest page token of a service. The token of a page that follows a phrase of 256
+ * four-byte characters has 1,424 characters.
  */
 const tokenLengthMax = 2_048;
 
-/** Reads the position in a URL. A malformed one becomes the first row. */
+/** Reads the position in a URL. A malformed one counts as that of the first page. */
 export function positionOf(query: URLSearchParams): PagePosition {
   const pageToken = query.get("page") ?? "";
   const from = query.get("from") ?? "";
@@ -28,7 +28,10 @@ export interface ListPage extends PagePosition {
   readonly nextPageToken: string;
 }
 
-/** Number and range of the rows: `5 keys, newest first`, `keys 51 to 100, newest first`. */
+/**
+ * Number or range of the rows: `5 keys, newest first`, `Keys 51 to 100, newest first; there are
+ * more`.
+ */
 export function caption({ from, count, nextPageToken }: ListPage, one: string, many: string, order = ""): string {
   const last = from + count - 1;
   const isWhole = from === 1 && nextPageToken === "";

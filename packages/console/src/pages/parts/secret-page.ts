@@ -16,8 +16,9 @@ interface SecretPage {
 }
 
 /**
- * Shows a secret once. It is the answer to the POST that made it, with 200 and no redirect, and is
- * stored nowhere: a reload sends the form again, which `once` refuses.
+ * Shows a secret once. The page is the answer to the POST that made the secret, with 200 and no
+ * redirect, and the console stores the secret nowhere. A reload sends the form again, which
+ * `takeForm` answers without a secret.
  */
 export function secretPage({ title, secret, label, use, about, next }: SecretPage): Html {
   return html`<h1 dir="auto">${title}</h1>

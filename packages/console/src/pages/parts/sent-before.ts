@@ -7,13 +7,19 @@ import { answerPage } from "./tenant-page.ts";
 interface SentBefore {
   /** What the form makes: `key`. */
   readonly what: string;
-  /** What to do when its secret was not seen: `Roll the key`, at the page of what was made. */
+  /**
+   * Label of the link to the page of what was made, for a person who has not seen its secret: `Roll
+   * the key`.
+   */
   readonly replace: string;
-  /** Where to look when it is not known what came of the form. */
+  /** Link to the list in which to look when the effect of the form is not known. */
   readonly list: { readonly label: string; readonly href: string };
 }
 
-/** Answers a form whose secret was shown in another answer: names what it has made, and shows no secret. */
+/**
+ * Answers a form whose secret was shown in another answer: names what the form has made, and shows
+ * no secret.
+ */
 export function sentBefore(call: TenantCall, made: MadeByForm | undefined, about: SentBefore): PageAnswer {
   return answerPage(call, { title: "Sent before", main: made ? known(made, about) : unknown(about), status: 409 });
 }

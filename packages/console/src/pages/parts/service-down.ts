@@ -5,8 +5,8 @@ import { type Html, html } from "../../markup/html.ts";
 export type Part<T> = { readonly value: T } | { readonly down: string };
 
 /**
- * The answer of a service to a part of a page. When the service is unavailable or too slow, only
- * that part is missing.
+ * Awaits the answer of a service from which a part of a page is made. When the service is
+ * unavailable or too slow, only that part is missing.
  *
  * @param service name for people: `delivery`
  */

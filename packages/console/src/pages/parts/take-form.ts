@@ -14,7 +14,6 @@ const tokenPattern = /^[\w-]{22}$/;
 const waitMs = 20_000;
 const everyMs = 100;
 
-/** What `takeForm` needs of the store. */
 export type SentForms = Pick<SentFormStore, "take" | "find" | "end" | "release">;
 
 /** A hidden field that names this form, so that it takes effect once; see `takeForm`. */
@@ -22,7 +21,7 @@ export function onceField(): Html {
   return hidden(fieldName, randomBytes(16).toString("base64url"));
 }
 
-/** The same field of a form that was sent, to send it again. */
+/** The `onceField` of a form that was sent, to send the form again. */
 export function onceFields(form: URLSearchParams): Html[] {
   return form.getAll(fieldName).map((token) => hidden(fieldName, token));
 }
@@ -30,27 +29,29 @@ export function onceFields(form: URLSearchParams): Html[] {
 /** A form that takes effect now. */
 interface TakenForm {
   /**
-   * Options of the calls that it asks for. They go on when the browser leaves: with a double click it
-   * drops the first answer, and the second one says what the first has made.
+   * Options of the calls that the form asks for. These calls go on when the browser leaves: at a
+   * double click a browser drops the answer to the first click, and the answer to the second says
+   * what the first has made.
    */
   readonly rpc: CallOptions;
   /**
-   * Awaits what the form asked for, and keeps what it has made. After a refusal the form may be sent
-   * again. After no answer it may not: it may have taken effect.
+   * Awaits the answer to what the form asked for, and stores what the form has made. After a
+   * refusal the form may be sent again. Without an answer it may not, because it may have taken
+   * effect.
    */
   settle<T>(answer: Promise<T>, madeOf: (answered: T) => MadeByForm): Promise<T>;
 }
 
 /** A form that was sent before. */
 interface FormSentBefore {
-  /** What it has made; undefined where that is not known. */
+  /** What the form has made; undefined where that is not known. */
   readonly before: MadeByForm | undefined;
 }
 
 /**
- * Takes a form with an `onceField`, so that it takes effect at most once: a double click, a reload and
- * the back button send the same form again. Whoever sends it again while the first is at work waits
- * for what the first has made.
+ * Takes a form with an `onceField`, so that it takes effect at most once: a double click, a reload
+ * and the back button send the same form again. A form that is sent again while the first one is at
+ * work waits for what the first one makes.
  */
 export async function takeForm(
   forms: SentForms,
@@ -77,7 +78,8 @@ interface Taken {
 async function settle<T>({ forms, memberId, token }: Taken, answer: Promise<T>, madeOf: (answered: T) => MadeByForm) {
   try {
     const answered = await answer;
-    // When this write fails, only a repeated form suffers: it cannot name what was made.
+    // When this write fails, only the answer to a repeated form suffers: it cannot name what was
+    // made.
     await forms.end(memberId, token, madeOf(answered)).catch(() => undefined);
     return answered;
   } catch (error) {

@@ -30,7 +30,7 @@ export function exactly(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${seconds.format(at)} UTC</time>`;
 }
 
-/** When something is to come, `within a minute` or `in 3 hours`; what is overdue is due. */
+/** When something comes: `in 3 hours`, or `within a minute`, also when it is overdue. */
 export function dueIn(at: Date, now: Date): Html {
   return at.getTime() - now.getTime() < 60_000 ? html`within a minute` : timeAgo(at, now);
 }

@@ -9,21 +9,21 @@ interface UtcField {
   readonly error?: string | undefined;
 }
 
-/** A field for an instant in UTC; empty for no bound. */
+/** A field for an instant in UTC, which bounds a list; empty for no bound. */
 export function utcField({ label, ...field }: UtcField): Html {
   return textField({ ...field, label: `${label} (UTC)`, type: "datetime-local", isOptional: true });
 }
 
 const pattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/;
 
-/** Reads such a field: `2026-11-25T17:30`. Undefined when it is empty. */
+/** Reads the text of a `utcField`: `2026-11-25T17:30`. Undefined when it is empty. */
 export function readUtc(text: string): Timestamp | "malformed" | undefined {
   if (text === "") return undefined;
   const ms = pattern.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
   return Number.isNaN(ms) ? "malformed" : timestampFromDate(new Date(ms));
 }
 
-/** The fault of such a field with anything else. */
+/** The fault of a field whose text `readUtc` calls malformed. */
 export function notATime(field: string) {
   return { field, error: "This is not a time." };
 }

@@ -13,7 +13,7 @@ import { readPhrase, type StoredPhrase } from "./stored-phrase.ts";
 
 const path = "/phrases/:phrase";
 
-/** Reads the phrase that a URL names. */
+/** The phrase that the URL names. NOT_FOUND when the tenant has no such phrase. */
 export async function phraseOf(
   phrases: Pick<PhraseCalls, "getPhrase">,
   { tenant: { tenantId }, params, rpc }: TenantCall,
@@ -74,7 +74,10 @@ function storedPage(stored: StoredPhrase, { at, query, now }: TenantCall): View 
   };
 }
 
-/** The page with what was typed and its faults. The stored phrase is a click away. */
+/**
+ * The page with what was typed and its faults. When a fault is about the whole form, the page links
+ * to the stored phrase.
+ */
 function refusedPage(
   { at }: TenantCall,
   typed: TypedPhrase,

@@ -4,8 +4,8 @@ import type { TenantRoute } from "../../http/route.ts";
 import type { PhraseCalls } from "../../rpc/called-methods.ts";
 
 /**
- * `GET /t/{tenant}/phrases/export`: the dictionary, or one language of it, as a CSV file. It is
- * read from the service at the pace of the browser, and a failure in the middle resets the
+ * `GET /t/{tenant}/phrases/export`: the dictionary, or one language of it, as a CSV file. The
+ * console reads it from the service at the pace of the browser. A failure in the middle resets the
  * connection, so that a partial file does not look complete.
  */
 export function getPhrasesFile({ phrases }: { readonly phrases: Pick<PhraseCalls, "listPhrases"> }): TenantRoute {

@@ -8,7 +8,7 @@ import { type ImportRefusal, showRefusal } from "./import-refusal.ts";
 
 /** The result of an import, and its rows, as the page shows them. */
 interface Shown {
-  /** Whether it was only a check, which writes nothing. */
+  /** Whether the import was only a check, which writes nothing. */
   readonly isCheck?: boolean;
   readonly fileName?: string;
   readonly result?: ImportPhrasesResponse;

@@ -4,7 +4,6 @@ import { type Column, dataTable } from "../parts/data-table.ts";
 import { sentence } from "../parts/faults.ts";
 import { type Html, html } from "../../markup/html.ts";
 
-/** Why an import was refused. */
 export interface ImportRefusal {
   /** About the whole file: the number of invalid rows, or what is wrong with all of it. */
   readonly summary: string;
@@ -18,7 +17,7 @@ interface RowFault {
   /** Name of the column; "" for the row. */
   readonly column: string;
   readonly message: string;
-  /** The line in the file. */
+  /** The whole line, as the file has it. */
   readonly text: string;
 }
 
@@ -36,8 +35,8 @@ export function importRefusal(error: unknown, file: Uint8Array): ImportRefusal |
 }
 
 /**
- * The message names the first rows after a semicolon; they are cut off, because the page shows them
- * in a table.
+ * The service's message names the first faulty rows after a semicolon. They are cut off, because
+ * the page shows them in a table.
  */
 function summaryOf({ message, violations }: DomainError): string {
   return sentence(violations.length > 0 ? (message.split("; ")[0] ?? message) : message);
@@ -66,7 +65,6 @@ const columns: readonly Column<RowFault>[] = [
   },
 ];
 
-/** The faults of a file, by line. */
 export function showRefusal({ summary, faults }: ImportRefusal): Html {
   const caption = faults.length === 1 ? "1 fault" : `${faults.length} faults, by line`;
   return html`<div class="note badnote" role="alert">

@@ -13,12 +13,12 @@ export interface ImportDeps {
 
 const filePath = "/phrases/import";
 const textPath = "/phrases/import/text";
-/** Limits of one import. */
+/** Limits of the form with a file: of the file, and of each text field. */
 const fileBytesMax = 10 * 1024 * 1024;
 const textBytesMax = 1024;
-/** Limit of pasted rows; percent-encoding makes three bytes of one. */
+/** Largest form of pasted rows. Percent-encoding makes three bytes of one. */
 const pastedBytesMax = 256 * 1024;
-/** The same as for imports over the public API: 50,000 rows on a slow machine. */
+/** The deadline of imports over the public API, too: enough for 50,000 rows on a slow machine. */
 const timeoutMs = 50_000;
 
 export function getImport(): TenantRoute {

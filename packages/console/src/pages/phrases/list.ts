@@ -110,7 +110,10 @@ function rowsOf(found: Found, call: TenantCall): Html {
   return html`${table} ${pager(call.url, found)}`;
 }
 
-/** A search examines a part of the dictionary at a time. */
+/**
+ * A page of a search looks through a part of the dictionary only, so it may be empty although there
+ * are more pages.
+ */
 function nothingFound({ nextPageToken, from }: Found, call: TenantCall): Html {
   const { contains, language } = asked(call);
   const { at } = call;

@@ -13,7 +13,7 @@ export interface TypedPhrase {
   readonly description: string;
 }
 
-/** Fields that are shown again when the session has ended meanwhile. */
+/** Labels by name of the fields that are shown again when the sender must sign in first. */
 export const phraseFieldLabels = {
   phrase: "Phrase",
   language: "Language",
@@ -31,7 +31,7 @@ export function typedIn(form: URLSearchParams): TypedPhrase {
   return { phrase, language, rules: form.getAll("rules"), mistakes, description };
 }
 
-/** The form of a stored phrase. */
+/** What the form of a stored phrase shows. */
 export function typedOf(stored: StoredPhrase): TypedPhrase {
   const { phrase, language, commonMistakes, description } = stored;
   const rules = (["forbidden", "caseSensitive"] as const).filter((rule) => stored[rule]);

@@ -12,7 +12,6 @@ export interface StoredPhrase {
   readonly updatedAt: string;
 }
 
-/** Reads one phrase of an answer. */
 export function readPhrase(json: Uint8Array): StoredPhrase {
   return JSON.parse(Buffer.from(json).toString()) as StoredPhrase;
 }

@@ -27,7 +27,7 @@ interface Found extends ListPage {
 
 interface Listed {
   readonly names: Part<EndpointNames>;
-  /** Undefined while no endpoint is chosen. */
+  /** Undefined while no endpoint is chosen, unless delivery is down. */
   readonly found: Part<Found> | undefined;
 }
 

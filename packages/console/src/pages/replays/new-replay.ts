@@ -14,7 +14,10 @@ export interface NewReplayDeps {
   readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
 }
 
-/** `GET /t/{tenant}/replays/new`: the query may contain choices. */
+/**
+ * `GET /t/{tenant}/replays/new`: the form for a replay. The query may contain choices, which fill
+ * the form.
+ */
 export function newReplay({ endpoints }: NewReplayDeps): TenantRoute {
   return tenantPage({
     path: "/replays/new",

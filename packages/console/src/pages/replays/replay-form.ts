@@ -5,7 +5,6 @@ import { hidden } from "../parts/form.ts";
 import type { Html } from "../../markup/html.ts";
 import { notATime, readUtc } from "../parts/utc-field.ts";
 
-/** The fields of the form for a replay. */
 export interface ReplayForm {
   readonly endpoint: string;
   readonly since: string;
@@ -26,7 +25,7 @@ export function readReplayForm(sent: URLSearchParams): ReplayForm {
   };
 }
 
-/** The same fields, hidden, to send them again. */
+/** The fields of the form as hidden fields, to send them again. */
 export function hiddenReplayForm({ endpoint, since, until, states, options }: ReplayForm): Html[] {
   return [
     hidden("endpoint", endpoint),
@@ -37,7 +36,7 @@ export function hiddenReplayForm({ endpoint, since, until, states, options }: Re
   ];
 }
 
-/** The field of the form for each field of the request that delivery may refuse. */
+/** Names of the form's fields, by the pointers of the request's fields that delivery may refuse. */
 export const replayFields = {
   "/endpointId": "endpoint",
   "/since": "since",

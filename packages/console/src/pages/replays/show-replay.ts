@@ -17,8 +17,8 @@ export interface ShowReplayDeps {
 }
 
 /**
- * `GET /t/{tenant}/replays/{replay}?of=COUNT`: its progress, compared with what was counted before
- * its start.
+ * `GET /t/{tenant}/replays/{replay}?of=COUNT`: the progress of a replay, compared with the number
+ * of snapshots that were counted before its start.
  */
 export function showReplay({ deliveries, endpoints }: ShowReplayDeps): TenantRoute {
   return tenantPage({

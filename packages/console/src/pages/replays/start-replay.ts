@@ -45,7 +45,10 @@ export function startReplay({ deliveries, endpoints, sentForms }: StartReplayDep
   };
 }
 
-/** The page of a replay that was started, with how many snapshots were counted before. */
+/**
+ * Makes the function that tells the path of a started replay's page. The path has the number of
+ * snapshots that were counted before the start.
+ */
 function startedPage({ form, at }: TenantCall) {
   return ({ replay }: StartReplayResponse) => {
     if (!replay) throw new Error("StartReplay answered no replay");

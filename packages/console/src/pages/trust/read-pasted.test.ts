@@ -33,7 +33,7 @@ test.for([
   expect(pasted.body).toBe(body);
 });
 
-test("a line without a header's form is not read as one, and no name is inherited from Object", () => {
+test("a line that does not look like a header is skipped, and no header is inherited from Object", () => {
   const pasted = readPasted("no header\n<script>: x\n__proto__: y\nconstructor", "");
   expect(pasted.headers.get("webhook-id")).toBeNull();
   expect(pasted.headers.get("constructor")).toBeNull();

@@ -13,10 +13,10 @@ import { type Step, verdictOf, verifySteps } from "./verify-steps.ts";
 
 const path = "/trust-list/verify";
 const title = "Verify a webhook";
-/** A snapshot may have 1 MiB, and its headers are in the same form. */
+/** Largest text of a field. A snapshot may have 1 MiB, and its envelope comes on top. */
 const textBytesMax = 2 * 1024 * 1024;
 
-/** The pasted text. The secret is not among it, so that no page shows it. */
+/** The pasted text. The secret is no part of it, so that no page shows the secret. */
 interface Typed {
   readonly headers: string;
   readonly body: string;
