@@ -26,7 +26,6 @@ export const idParameter = {
   examples: ["4f7d4c3e-4a9c-4a37-9d0f-6f2b1f0a9e11"],
 };
 
-/** A version of a document, counted from 1. */
 export const versionNumber = Type.Integer({ minimum: 1 });
 
 /** Position of a snapshot among those of its document, counted from 1. */
@@ -35,7 +34,6 @@ export const sequenceNumber = Type.Integer({ minimum: 1 });
 /** SHA-256 in hex. */
 export const digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
-/** An example document for the API description. */
 export const documentExample = {
   content: { blocks: [{ data: { html: "No boat today." }, type: "core/text" }] },
   id: "4f7d4c3e-4a9c-4a37-9d0f-6f2b1f0a9e11",

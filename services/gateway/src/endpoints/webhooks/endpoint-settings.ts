@@ -12,7 +12,10 @@ interface GivenSettings {
   readonly ratePerSecond?: number | null;
 }
 
-/** Settings as delivery takes them: absent for those that the body does not have. */
+/**
+ * Settings as delivery takes them. Those that the body does not have stay absent; null becomes ""
+ * or 0, for the default.
+ */
 export function settingsOf({ name, events, documentTypes, headers, ratePerSecond, ...same }: GivenSettings) {
   return {
     ...same,
