@@ -38,8 +38,9 @@ export class UnreadableRequests {
     });
   }
 
-  // The one hook that waits: the parser reads on in the turn in which the hooks begin, and a
-  // request whose bytes after the head are broken must not be answered 401 or 201 before that.
+  // This is the one hook that waits. The parser reads on in the turn in which the hooks begin:
+  // without the wait, a request with broken bytes after its head could be answered 401 or 201
+  // before the parser finds them.
   readonly awaitParser: onRequestHookHandler = ({ raw }, _reply, done) =>
     queueMicrotask(() => done(this.#broken.get(raw)));
 

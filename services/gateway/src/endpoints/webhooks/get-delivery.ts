@@ -73,8 +73,8 @@ export const getDelivery = defineRoute({
 
 /**
  * `include=request` may show the body of a withheld document, which no scope for reading allows.
- * The scope webhooks:write is enough, because its holder could have the document sent to an endpoint
- * of their own anyway.
+ * The scope webhooks:write is enough, because its holder could have the document sent to an
+ * endpoint of their own anyway.
  */
 function requireWriteScope(scopes: readonly string[]): void {
   if (scopes.includes("webhooks:write")) return;

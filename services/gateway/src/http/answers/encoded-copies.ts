@@ -27,7 +27,6 @@ export class EncodedCopies {
     this.#copies = new TenantCache(bytesMax);
   }
 
-  /** The compressed bytes of an answer. */
   async get(shared: SharedName, plain: readonly Uint8Array[], encoding: Encoding): Promise<Buffer> {
     const copy = this.#find(shared, plain) ?? this.#keep(shared, plain);
     const known = copy.encoded.get(encoding);

@@ -29,7 +29,7 @@ export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffe
     if (validator.Check(value)) return value;
     const details = validator
       .Errors(value)
-      // Skipped, because the object around it reports the same fault, with the known names.
+      // The object around an unknown member reports the same fault, with the known names.
       .filter(({ keyword }) => keyword !== "boolean")
       .map((fault) => toDetail(fault, schema));
     const [first] = details;
