@@ -81,7 +81,7 @@ export class WriteBudget implements AsyncDisposable {
       await this.#inTime(this.#store.refund(tenantId, points, endsAt));
       this.#held.refund(tenantId, points, endsAt);
     } catch {
-      // Ignored: at worst a later write is refused with Retry-After too early.
+      // Ignored: at worst a later write is refused although the tenant should have points left.
     }
   }
 
