@@ -148,18 +148,21 @@ describe("several gateways on one budget", () => {
     expect((await budget.charge(tenantId)).allowed).toBe(false);
   });
 
-  test.for([99, 600])("of a budget of %i, points that one gateway refunds pass at another within a second", async (count) => {
-    const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
-    let now = 0;
-    const [first, second] = [openBudget(rate), openBudget(rate, () => now)];
-    await first.charge(tenantId);
-    const { endsAt } = await first.chargeWhole(tenantId, 5_000);
-    expect((await second.charge(tenantId)).allowed).toBe(false);
-    await first.refund(tenantId, 90, endsAt);
-    now = 1_000;
-    const verdicts = await Promise.all(Array.from({ length: 100 }, async () => second.charge(tenantId)));
-    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(90);
-  });
+  test.for([99, 600])(
+    "of a budget of %i, points that one gateway refunds pass at another within a second",
+    async (count) => {
+      const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
+      let now = 0;
+      const [first, second] = [openBudget(rate), openBudget(rate, () => now)];
+      await first.charge(tenantId);
+      const { endsAt } = await first.chargeWhole(tenantId, 5_000);
+      expect((await second.charge(tenantId)).allowed).toBe(false);
+      await first.refund(tenantId, 90, endsAt);
+      now = 1_000;
+      const verdicts = await Promise.all(Array.from({ length: 100 }, async () => second.charge(tenantId)));
+      expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(90);
+    },
+  );
 
   test("a refund for a window that has ended is not given to the next one", async () => {
     const [rate, tenantId] = [{ count: 99, windowMs: 600_000 }, newTenant()];

@@ -152,8 +152,8 @@ export class RingWatch {
   }
 
   /**
-   * Compares at the first look, and whenever there is no ring. At other looks `SealedRings` compares
-   * the ring with the one that this process has read before.
+   * Compares at the first look, and whenever there is no ring. At other looks `SealedRings`
+   * compares the ring with the one that this process has read before.
    */
   async #checkAgainstLedger(standing: KeyRing | undefined): Promise<void> {
     if (standing && this.#last) return;
