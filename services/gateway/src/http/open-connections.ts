@@ -64,7 +64,7 @@ export class OpenConnections {
 
 /**
  * Announces the end of the connection when the headers are not sent yet, and closes it after the
- * answer. The parser stops reading from it.
+ * answer.
  */
 export function closeAfter(response: ServerResponse, socket: Socket): void {
   if (!response.headersSent) response.setHeader("connection", "close");

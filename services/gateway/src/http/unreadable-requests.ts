@@ -85,7 +85,7 @@ export class UnreadableRequests {
   }
 
   /**
-   * The limit's 429 when the address is over it, else the given error. The peer's address counts,
+   * The 429 when the address is over its limit, else the given error. The peer's address counts,
    * because the X-Forwarded-For of an unreadable request is unknown.
    */
   #refusalOf(socket: Socket, otherwise: HttpError): HttpError {

@@ -135,7 +135,7 @@ async function send(documents: Documents, batch: readonly Waiting[], leftMs: num
   try {
     return outcomesOf(await repeated(call, performance.now() + leftMs), batch.length);
   } finally {
-    // Otherwise V8 marks the whole heap each time that bodies add up to 64 MiB.
+    // Free the bodies: otherwise V8 marks the whole heap each time that they add up to 64 MiB.
     for (const { documentJson } of batch) freeBuffer(documentJson);
   }
 }

@@ -54,7 +54,7 @@ export const phraseExample = {
   updatedAt: "2026-11-21T09:30:00.000Z",
 };
 
-/** The example as CSV exports write it. */
+/** `phraseExample` as CSV exports write it. */
 export const csvExample =
   "id,language,phrase,caseSensitive,forbidden,commonMistakes,description,createdAt,updatedAt\r\n" +
   "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77,sv-SE,Försvarsmakten,true,false,Forsvarsmakten,,2026-11-21T09:30:00.000Z,2026-11-21T09:30:00.000Z\r\n";

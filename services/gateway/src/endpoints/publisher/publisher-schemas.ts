@@ -19,7 +19,6 @@ export const publishedDocument = Type.Object(
   { additionalProperties: false },
 );
 
-/** A document's id in a path. */
 export const idParameter = {
   ...documentId,
   "x-must": "a UUID",
@@ -44,7 +43,7 @@ export const documentExample = {
   updated_at: "2026-11-21T09:30:00.000Z",
 };
 
-/** Errors of a read of a document that was not published or is withdrawn. */
+/** Example errors of a read of a document that was not published or is withdrawn. */
 export const absence = {
   NOT_FOUND: `there is no published document ${documentExample.id}`,
   GONE: `document ${documentExample.id} was withdrawn`,

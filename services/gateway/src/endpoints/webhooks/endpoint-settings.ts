@@ -1,4 +1,3 @@
-/** Settings in the body of a request. */
 interface GivenSettings {
   readonly url?: string;
   readonly name?: string | null;

@@ -20,7 +20,6 @@ export interface Answer {
 /** Opens the stream of a body. */
 export type StreamedBody = () => AsyncIterable<Uint8Array>;
 
-/** A body that is not streamed. */
 export type BufferedBody = string | Buffer | readonly Uint8Array[];
 
 export function bodyBytes(body: BufferedBody): number {
