@@ -68,7 +68,7 @@ export class AnswerBuffers implements Disposable {
     return this.#begin(request, reply, answer);
   }
 
-  /** Opens a stream. A client that leaves aborts the stream, but its request has not failed then. */
+  /** Opens a stream. A client that leaves aborts the stream, but its request has not failed. */
   async #begin(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<Answer> {
     try {
       return await this.#encoder.encode(request, await readAhead(answer));
