@@ -103,7 +103,6 @@ function helpOf({ docsUrl, publicDocs }: GatewayConfig): string | undefined {
   return publicDocs ? "/docs/errors" : undefined;
 }
 
-/** Clients of the services behind the public API. */
 function openClients(
   config: GatewayConfig,
   stack: AsyncDisposableStack,

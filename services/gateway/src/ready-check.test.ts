@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withGrace } from "./ready-check.ts";
 
-test("stays ready for a minute after the database's last answer", async () => {
+test("the gateway stays ready for a minute after the database's last answer", async () => {
   let now = 0;
   let up = true;
   const check = withGrace(

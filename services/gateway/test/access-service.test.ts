@@ -81,7 +81,7 @@ describe("CreateApiKey", () => {
     for (const text of [everything, audit]) expect(text).not.toContain(secret.slice(-49));
   });
 
-  test("scopes come from the closed set", async () => {
+  test("a scope outside of the closed set, and no scope, are INVALID_ARGUMENT", async () => {
     const request = { tenantId: "acme", name: "x", scopes: ["documents:*"] };
     expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.InvalidArgument });
     expect(await failure(access.createApiKey({ ...request, scopes: [] }))).toMatchObject({
@@ -217,7 +217,7 @@ describe("RollApiKey", () => {
     expect(rolled.replaced).toMatchObject({ keyId: old.apiKey!.keyId, replacedBy: rolled.apiKey!.keyId });
   });
 
-  test("with an overlap both work, and the old one ends with it", async () => {
+  test("with an overlap both keys work, and the old one ends when the overlap ends", async () => {
     const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes });
     const overlap = durationFromMs(3_600_000);
     const before = Date.now();
@@ -243,7 +243,7 @@ describe("RollApiKey", () => {
     );
   });
 
-  test("another overlap is INVALID_ARGUMENT", async () => {
+  test("an overlap outside of the closed list is INVALID_ARGUMENT", async () => {
     const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes });
     const request = { tenantId: "acme", keyId: old.apiKey!.keyId, overlap: durationFromMs(1_000) };
     expect(await failure(access.rollApiKey(request))).toMatchObject({ code: Code.InvalidArgument });
@@ -262,7 +262,7 @@ describe("DisableTenant", () => {
     expect(await failure(access.disableTenant({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
   });
 
-  test("is undone by EnableTenant: its keys are valid again on every gateway", async () => {
+  test("is undone by EnableTenant: the tenant's keys are valid again on every gateway", async () => {
     await access.createTenant({ tenantId: "back", name: "Back" });
     const key = await newKey(access, "back");
     await access.disableTenant({ tenantId: "back" });
@@ -294,7 +294,7 @@ describe("roles", () => {
     for (const call of calls) expect(await failure(call)).toMatchObject({ code: Code.PermissionDenied });
   });
 
-  test("an owner may", async () => {
+  test("an owner may create a tenant", async () => {
     await accessClient(gateway.grpcPort, "owner").createTenant({ tenantId: "owned", name: "x" });
   });
 });

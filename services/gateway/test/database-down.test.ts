@@ -14,7 +14,7 @@ let cut = false;
 let rpc: Awaited<ReturnType<typeof serve>>;
 let gateway: Awaited<ReturnType<typeof openGateway>>;
 
-/** The way to MongoDB, which can be cut. */
+/** A proxy before MongoDB, whose connections the tests cut. */
 const way = createServer((near) => {
   if (cut) {
     near.destroy();
@@ -57,7 +57,8 @@ function read(key: string) {
 test("while MongoDB does not answer, a known key is valid and an unknown one gets 503, never 401", async () => {
   const known = await newKey(gateway.access, "acme");
   const unseen = await newKey(gateway.access, "acme");
-  // A key that is looked up while an eviction of its creation comes back from the broker is not kept.
+  // The creation of a key evicts it on all gateways. When that eviction comes back from the broker
+  // during a look-up, the key is not cached. So read until it is.
   await vi.waitFor(
     async () => expect(await commands.during(() => read(known))).not.toContain("find api_keys"),
     patient,

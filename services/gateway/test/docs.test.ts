@@ -48,8 +48,8 @@ const operations = () =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   );
 
-describe("where", () => {
-  test("both pages are on the ops port always, and on the public one only where that was asked for", async () => {
+describe("the pages of the API description", () => {
+  test("are always on the ops port, and on the public port only when it is configured so", async () => {
     const status = async (url: string) => (await fetch(url)).status;
     for (const page of ["/openapi.json", "/docs", "/docs/errors", "/docs/build-a-site"]) {
       expect(await status(closed.ops + page)).toBe(200);
@@ -58,7 +58,7 @@ describe("where", () => {
     }
   });
 
-  test("the page fetches nothing from anywhere, and on the ops port, where there is no API, it has no script", async () => {
+  test("fetch nothing from elsewhere, and have no script on the ops port, where there is no API", async () => {
     for (const [url, scripts] of [
       [closed.ops, 0],
       [open.url, 1],
@@ -70,7 +70,7 @@ describe("where", () => {
     }
   });
 
-  test("the policy allows only this page's style and script, by hash, and calls to this server", async () => {
+  test("have a policy that allows only their own style and script, by hash, and calls to this server", async () => {
     const response = await fetch(`${open.url}/docs`);
     const html = await response.text();
     const hashed = (tag: string) => {
@@ -89,7 +89,7 @@ describe("where", () => {
     ]);
   });
 
-  test("the members of a body are there with their kinds, and the errors of a call are folded", async () => {
+  test("list the members of a body with their kinds, and fold the errors of a call", async () => {
     const html = await (await fetch(`${open.url}/docs`)).text();
     const from = html.indexOf('id="createDocument"');
     const section = html.slice(from, html.indexOf('<details class="op"', from));
@@ -103,7 +103,7 @@ describe("where", () => {
     expect(section).toMatch(/<form class="try" data-method="POST" data-path="\/v1\/documents" hidden>/);
   });
 
-  test("every error links to the section of its code, where the pages are public or have an address", async () => {
+  test("are linked from every error, at the section of its code, where they are public or have a URL", async () => {
     await using elsewhere = await openGateway({ docsUrl: "https://docs.example.org/vidimus" });
     const linkOf = async (url: string, init: RequestInit = {}) => (await fetch(url, init)).headers.get("link");
     expect(await linkOf(`${open.url}/nowhere`)).toBe('</docs/errors#NOT_FOUND>; rel="help"');
@@ -118,7 +118,7 @@ describe("where", () => {
     for (const code of Object.keys(statusOf)) expect(page).toContain(` id="${code}"`);
   });
 
-  test("GET / links to the reference where it is public", async () => {
+  test("are linked from GET / where they are public", async () => {
     const start = await fetch(`${open.url}/`);
     expect([start.status, start.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(await start.text()).toContain('<a href="/docs">');
@@ -129,7 +129,7 @@ describe("where", () => {
     ]);
   });
 
-  test("a revisit that is answered 304 has the headers of the first visit, so that the page keeps its styles", async () => {
+  test("have the headers of the first visit in a 304, too, so that a page keeps its styles", async () => {
     const first = await fetch(`${open.url}/docs`);
     const again = await fetch(`${open.url}/docs`, { headers: { "if-none-match": first.headers.get("etag")! } });
     expect(again.status).toBe(304);
@@ -139,14 +139,14 @@ describe("where", () => {
     expect(again.headers.get("content-security-policy")).toContain("style-src 'sha256-");
   });
 
-  test("what is committed in docs/openapi.json is what is served", async () => {
+  test("include /openapi.json as it is committed in docs/openapi.json", async () => {
     const file = join(import.meta.dirname, "../../../docs/openapi.json");
     expect(await (await fetch(`${open.url}/openapi.json`)).text()).toBe(await readFile(file, "utf8"));
   });
 });
 
-describe("what", () => {
-  test("it is OpenAPI 3.1 of every route with its scope, and the changelog names its revision", async () => {
+describe("the OpenAPI document", () => {
+  test("describes every route with its scope in OpenAPI 3.1, and the changelog names its revision", async () => {
     expect(api.openapi).toBe("3.1.0");
     const described = operations().map(
       ({ path, method, operation }) => `${method} ${path} ${operation.security[0]?.apiKey?.[0] ?? "open"}`,
@@ -159,7 +159,7 @@ describe("what", () => {
     expect(changelog).toContain(`## ${api.info.version}`);
   });
 
-  test("every answer has an example, and every error its code and status", () => {
+  test("has an example of every answer, and of every error with its code and status", () => {
     for (const { path, method, operation } of operations()) {
       for (const [status, { content }] of Object.entries(operation.responses)) {
         if (status === "304") continue;
@@ -178,7 +178,7 @@ describe("what", () => {
     }
   });
 
-  test("every 429 and 503 shows the refusals of a tenant's share and of an exhausted pool", () => {
+  test("shows for every 429 and 503 the refusals of a tenant's share and of an exhausted pool", () => {
     for (const { operation } of operations()) {
       const examplesOf = (status: string) => operation.responses[status]?.content?.["application/json"]?.examples;
       expect(examplesOf("429")).toHaveProperty(["RATE_LIMITED (share)"]);
@@ -186,19 +186,19 @@ describe("what", () => {
     }
   });
 
-  test("every operation says 405, with Allow", () => {
+  test("has a 405 with Allow for every operation", () => {
     for (const { path, method, operation } of operations()) {
       expect(operation.responses["405"]?.headers, `${method} ${path}`).toHaveProperty("Allow");
     }
   });
 
-  test("constants to choose from are one enum, in bodies and answers, too", () => {
+  test("has constants to choose from as one enum, in bodies and answers, too", () => {
     const text = JSON.stringify(api);
     expect(text).toContain('"enum":["core/article","core/image","core/audio","core/tag","core/publisher-site"]');
     expect(text).not.toMatch(/"anyOf":\[(?:\{"type":"string","const":"[^"]*"\},?)+\]/);
   });
 
-  test("what is posted to endpoints is there, with the schema of each event that can be asked for", () => {
+  test("describes what is posted to endpoints, with a schema for each event that one can ask for", () => {
     const asked = JSON.stringify(api.paths["/v1/webhooks/endpoints"]!.post).match(/(?:snapshot|endpoint)\.[a-z]+/g);
     expect(Object.keys(api.webhooks).toSorted()).toEqual([...new Set([...asked!, "endpoint.ping"])].toSorted());
     for (const [event, { post }] of Object.entries(api.webhooks)) {
@@ -208,7 +208,7 @@ describe("what", () => {
     }
   });
 
-  test("numbers have their bounds, and none of our own keywords gets out", () => {
+  test("gives numbers their bounds, and leaves out the gateway's own keywords", () => {
     const list = api.paths["/v1/documents"]!.get!;
     expect(list.parameters!.find(({ name }) => name === "limit")!.schema).toEqual({
       type: "integer",

@@ -63,7 +63,7 @@ describe("compression", () => {
     return { encoding: /^content-encoding: (\w+)\r?$/im.exec(head)?.[1], body: rest };
   }
 
-  /** What documents has from now on. Another tag than before means that something was published. */
+  /** Sets the page that documents answers from now on. A new tag means a change of the page. */
   const publish = (itemsJson: string, etag: string) => {
     edge.documents.page = { ...edge.documents.page, itemsJson, etag };
   };
@@ -80,7 +80,7 @@ describe("compression", () => {
     expect(JSON.parse(plain.body.toString())).toMatchObject({ ok: true });
   });
 
-  test("what is smaller than 1 KiB is left alone", async () => {
+  test("an answer of less than 1 KiB is not compressed", async () => {
     publish("[]", 'W/"small"');
     expect((await compressed("br")).encoding).toBeUndefined();
   });

@@ -15,7 +15,7 @@ const publisher = new FakePublisher();
 let exportsOpen = 0;
 let revisionsAsked = 0;
 let revisionGate: Promise<void> | undefined;
-/** A dictionary without an end, of which the second piece does not come. */
+/** A dictionary whose second piece never comes. */
 const phrases = {
   getDictionaryRevision: async ({ language }: GetDictionaryRevisionRequest) => {
     revisionsAsked += 1;
@@ -70,7 +70,7 @@ async function open(
 
 const get = (path: string) => requestHead(`GET ${path}`, { authorization: `Bearer ${acme}` });
 
-/** Creates of the other tenant, one after the other: the statuses that were answered. */
+/** Creates documents of rival one after the other; returns the statuses of the answers. */
 async function creates(count: number): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let at = 0; at < count; at += 1) {
@@ -113,7 +113,7 @@ test("imports that stall hold their tenant's half of the memory, and another ten
   expect(await refusedShares("body_memory")).toBeGreaterThan(0);
 });
 
-test("an import that stalls is given up after ten seconds, and its memory is there again", async () => {
+test("an import that stalls is answered 408 after ten seconds", async () => {
   const head = requestHead("POST /v1/phrases/import", {
     authorization: `Bearer ${acme}`,
     "content-type": "text/csv",
@@ -126,7 +126,7 @@ test("an import that stalls is given up after ten seconds, and its memory is the
   expect(stalled!.text()).toContain("the body arrives too slowly");
 });
 
-test("slow readers of exports hold their tenant's share, and refused ones cost phrases no call", async () => {
+test("slow readers of exports hold at most their tenant's share, and refused ones cost phrases no call", async () => {
   const readers = await open(200, get("/v1/phrases?format=csv"), { unread: true });
   const patient = { timeout: 25_000, interval: 200 };
   await expect.poll(() => refusedShares("exports"), patient).toBe(200 - 16);
@@ -139,7 +139,7 @@ test("slow readers of exports hold their tenant's share, and refused ones cost p
   await expect.poll(() => exportsOpen, patient).toBe(0);
 }, 60_000);
 
-test("readers that have the dictionary as it stands take no part of the exports at once, stale ones do", async () => {
+test("readers with a current copy of the dictionary take no place of an export, readers of an old one do", async () => {
   const gate = Promise.withResolvers<void>();
   revisionGate = gate.promise;
   const before = revisionsAsked;
@@ -217,7 +217,7 @@ test("long polls beyond a tenant's share are refused before anything is read", a
   held.resolve();
   await Promise.all(polls.map(({ status }) => status));
   expect(early.get(200)).toBe(256);
-  // They ask the same, so that they share what they read before they wait, and the wait.
+  // The polls ask the same, so they share their first read and their wait.
   expect(publisher.asked.length).toBeLessThan(128);
   expect(waiting()).toBeLessThan(8);
 });

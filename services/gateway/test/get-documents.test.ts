@@ -27,7 +27,7 @@ const get = (query: string, headers: Record<string, string> = {}, method = "GET"
   fetch(`${gateway.url}/v1/documents${query}`, { method, headers: { ...bearer(key), ...headers } });
 
 describe("200", () => {
-  test("the stored bytes are framed as they are", async () => {
+  test("the items are answered byte for byte as documents sends them", async () => {
     const response = await get("?type=core/article");
     expect(response.status).toBe(200);
     expect(await response.text()).toBe(
@@ -61,7 +61,7 @@ describe("200", () => {
     },
   );
 
-  test("an unescaped + of an offset is taken for what it was", async () => {
+  test("an unescaped + before an offset, which arrives as a space, is read as +", async () => {
     expect((await get("?type=core/tag&updatedSince=2026-11-21T09:30:00+02:00")).status).toBe(200);
     expect(timestampDate(documents.lists[0]!.updatedSince!).toISOString()).toBe("2026-11-21T07:30:00.000Z");
   });
@@ -90,7 +90,7 @@ describe("304", () => {
     expect(documents.lists).toEqual([]);
   });
 
-  test.each(['"p1"', 'W/"old", W/"p1"', "*"])("If-None-Match: %s holds the copy too", async (held) => {
+  test.each(['"p1"', 'W/"old", W/"p1"', "*"])("If-None-Match: %s is answered 304, too", async (held) => {
     expect((await get("?type=core/article", { "if-none-match": held })).status).toBe(304);
   });
 

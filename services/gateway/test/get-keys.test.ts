@@ -16,7 +16,7 @@ let rpc: Awaited<ReturnType<typeof serve>>;
 const [publicKey, signature] = [Buffer.from("public"), Buffer.from("signed")];
 let delegation = "";
 let revision = 1n;
-/** Not as `JSON.stringify` writes it, so that bytes which were written again are found. */
+/** Spaced unlike `JSON.stringify`, so that a body which the gateway has rewritten is found. */
 const bodyOf = (active: string) => `{ "active":${active ? JSON.stringify(active) : "null"},"keys":[]}`;
 
 const listKeys = () => {
@@ -78,7 +78,7 @@ describe("200", () => {
     expect(response.headers.get("etag")).toMatch(/^W\/"/);
   });
 
-  test("the last good copy serves while signing is down, and news arrive once it is back", async () => {
+  test("the last good copy is served while signing is down, and the new list once signing is back", async () => {
     const { etag } = Object.fromEntries((await get()).headers);
     failing = true;
     activeKeyId = "";
@@ -110,7 +110,7 @@ describe("304", () => {
     expectStated(response, "statement of ");
   });
 
-  test("a copy that was stated otherwise is another one: its tag covers both headers", async () => {
+  test("a list that signing has stated anew has another tag: the tag covers both headers", async () => {
     const etag = (await get()).headers.get("etag")!;
     delegation = "of a root";
     revision += 1n;
@@ -121,7 +121,7 @@ describe("304", () => {
 });
 
 describe("204 and 405", () => {
-  test("a browser may ask from anywhere", async () => {
+  test("a page of any origin may read the list", async () => {
     const response = await get({ origin: "https://reader.example", "access-control-request-method": "GET" }, "OPTIONS");
     expect(response.status).toBe(204);
     expect(response.headers.get("access-control-allow-origin")).toBe("*");

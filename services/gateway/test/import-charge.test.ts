@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
-/** A phrases service to which imports are invalid whose first row is `invalid`. */
+/** A phrases service that refuses an import by its first row, `invalid` or `late`. */
 const phrases = {
   importPhrases: async ({ content }: ImportPhrasesRequest) => {
     const text = Buffer.from(content).toString();
@@ -42,7 +42,7 @@ async function newTenant() {
       headers: { ...bearer(key), "content-type": "text/csv" },
       body: `language,phrase\n${first},ord\n${"sv,ord\n".repeat(rows - 1)}`,
     });
-  /** Makes a write, which costs one, and returns what it found left of the budget. */
+  /** Makes a write, which costs one, and returns what is then left of the budget. */
   const left = async () => {
     const response = await importRows("sv", 1);
     return Number(/;r=(\d+)/.exec(response.headers.get("ratelimit") ?? "")?.[1]);
@@ -58,10 +58,10 @@ test("five invalid imports of 50,000 rows leave a tenant's budget to its other w
 });
 
 test.for([
-  ["what validation refuses", "invalid", 400, 1 + 3],
-  ["what is imported", "sv", 200, 1 + 21],
-  ["what may have been written in part", "late", 409, 1 + 21],
-] as const)("an import of 2,100 rows: %s costs its share", async ([, first, status, cost]) => {
+  ["refused by validation", "invalid", 400, 1 + 3],
+  ["imported", "sv", 200, 1 + 21],
+  ["perhaps written in part", "late", 409, 1 + 21],
+] as const)("an import of 2,100 rows that is %s is charged by its rows", async ([, first, status, cost]) => {
   const { importRows, left } = await newTenant();
   expect((await importRows(first, 2_100)).status).toBe(status);
   expect(await left()).toBe(budget - cost - 1);

@@ -37,7 +37,7 @@ describe("InviteMember", () => {
   test.each([
     ["no role", { roles: [] }],
     ["a note of 201 characters", { roles: ["writer"], note: "n".repeat(201) }],
-    ["a note with a control", { roles: ["writer"], note: "a\u0007" }],
+    ["a note with a control character", { roles: ["writer"], note: "a\u0007" }],
   ])("%s is INVALID_ARGUMENT", async (_name, invitation) => {
     const tenantId = await people.tenant();
     const call = people.members.inviteMember({ tenantId, ...invitation });
@@ -94,7 +94,7 @@ describe("an open invitation", () => {
     expect(await refusal(accepted)).toMatchObject({ code: Code.NotFound });
   });
 
-  test("is revoked by who may give its roles, once; then its code is like any that never was", async () => {
+  test("is revoked by a member who may give its roles; then its code is answered like one that never was", async () => {
     const tenantId = await people.tenant();
     const { invitation, code } = await people.members.inviteMember({ tenantId, roles: ["owner"] });
     const { invitationId } = invitation!;
@@ -143,7 +143,7 @@ describe("AcceptInvitation", () => {
     expect(await people.join(tenantId, "bo", ["editor", "writer"])).toMatchObject({ roles: ["editor", "writer"] });
   });
 
-  test.each(Array.from({ length: 4 }, (_, at) => at))("of two at once one succeeds (%i)", async () => {
+  test.each(Array.from({ length: 4 }, (_, at) => at))("of two calls at once one succeeds (%i)", async () => {
     const tenantId = await people.tenant();
     const { code } = await people.members.inviteMember({ tenantId, roles: ["writer"] });
     const accept = (subject: string) => people.members.acceptInvitation({ code, ...someone(subject) });
@@ -168,7 +168,7 @@ describe("AcceptInvitation", () => {
     await accept();
   });
 
-  test("goes on when the inviter was demoted and may still give its roles", async () => {
+  test("succeeds when the inviter was demoted and may still give the roles", async () => {
     const tenantId = await people.tenant({ ada: ["owner"], cy: ["owner"] });
     const { code } = await people.as("ada", "owner").inviteMember({ tenantId, roles: ["writer"] });
     await people.members.updateMemberRoles({ tenantId, memberId: memberId("ada"), roles: ["admin"] });

@@ -93,7 +93,7 @@ test("a gateway keeps the list that another one served, even if signing states a
   expect(scraped).toMatch(/^vidimus_trust_list_older_total\{service="gateway"\} [1-9]/m);
 });
 
-test("a clock that steps back holds no new list up", async () => {
+test("a new list is served although the clock of the gateway was set back", async () => {
   const wallClock = Date.now.bind(Date);
   let stepMs = 0;
   using _clock = vi.spyOn(Date, "now").mockImplementation(() => wallClock() + stepMs);
@@ -105,7 +105,7 @@ test("a clock that steps back holds no new list up", async () => {
   await vi.waitFor(async () => expect(await activeAt(gateway)).toBe("key-2"), patient);
 });
 
-test("a slow signing service delays nobody for whom the last list is fresh enough", async () => {
+test("a slow signing service delays requests only briefly while a list is in memory", async () => {
   answer = listOf(1);
   await using gateway = await open(testDatabaseName("access"));
   expect(await activeAt(gateway)).toBe("key-1");

@@ -47,7 +47,7 @@ const pauseUntilReset = (headers: Headers) =>
   });
 
 describe("the limit per address", () => {
-  test("covers every path and bad keys, comes before all of them, and ends when it says", async () => {
+  test("covers every path and bad keys, comes before other refusals, and ends when Retry-After says", async () => {
     await using gateway = await open({ ipRate: { count: 4, windowMs: 2_000 } });
     const key = await newKey(gateway.access, "acme");
     const statuses = [
@@ -117,7 +117,7 @@ describe("the write budget", () => {
     expect((await read(gateway, bearer(key))).status).toBe(200);
   });
 
-  test("is one for all keys of a tenant and for both gateways, and another tenant has its own", async () => {
+  test("is shared by all keys of a tenant and by all gateways, and another tenant has its own", async () => {
     await using first = await open({ writeBudget: { count: 100, windowMs: 60_000 } });
     await using second = await openGateway({ ...first.config, grpcPort: 0, meshPort: 0, httpPort: 0, opsPort: 0 });
     const keys = [await newKey(first.access, "acme"), await newKey(first.access, "acme")];
@@ -133,7 +133,7 @@ describe("the write budget", () => {
 });
 
 describe("off", () => {
-  test("a limit that is off never fires and says nothing", async () => {
+  test("a limit that is off refuses nothing and sets no header", async () => {
     await using gateway = await open({});
     const key = await newKey(gateway.access, "acme");
     const answers = await Promise.all(Array.from({ length: 50 }, () => push(gateway, key)));

@@ -30,7 +30,7 @@ describe("malformed requests", () => {
     ["obsolete line folding", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", 400],
     ["20 KB of headers", `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, 400],
     ["a URL of 20 KB", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 400],
-  ])("%s gets one clean answer and the connection ends", async (_, text, status) => {
+  ])("%s gets one answer in the envelope, and the connection ends", async (_, text, status) => {
     expect(readRefusal(await edge.raw(text)).status).toBe(status);
   });
 
@@ -58,7 +58,7 @@ describe("malformed requests", () => {
 });
 
 describe("slow clients", () => {
-  test("headers that do not arrive within 5 s, and a body that does not within 10 s, are given up", async () => {
+  test("headers that do not arrive within 5 s, and a body that does not within 10 s, are answered 408", async () => {
     const started = performance.now();
     const auth = `Authorization: Bearer ${edge.key}\r\nContent-Type: application/json\r\n`;
     const headers = edge

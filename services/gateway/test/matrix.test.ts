@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => edge[Symbol.asyncDispose]());
 
-/** A key of another secret behind the prefix of a real one, its checksum made to fit by trying. */
+/** A key with the prefix of a real one, another secret, and a checksum that fits. */
 function forged(key: string): string {
   const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   const [, prefix] = key.split("_");

@@ -43,7 +43,7 @@ describe("ListMembers", () => {
     expect(new Set(seen).size).toBe(6);
   });
 
-  test("names come in larger pages, in the same order, and with nothing else of a member", async () => {
+  test("names come in larger pages, in the same order, and with only the id of a member beside its name", async () => {
     const tenantId = await people.tenant({ cora: ["owner"], adam: ["writer"] });
     const page = await people.members.listMembers({ tenantId, limit: 5_000, namesOnly: true });
     const whole = (await people.members.listMembers({ tenantId })).members;
@@ -73,7 +73,7 @@ describe("ListMembers", () => {
 });
 
 describe("GetMember", () => {
-  test("answers one member to an administrator, and NOT_FOUND for somebody else's", async () => {
+  test("answers one member to an administrator, and NOT_FOUND for a member of another tenant", async () => {
     const [tenantId, other] = [await people.tenant(), await people.tenant()];
     await people.join(tenantId, "gaby", ["owner"]);
     const { member } = await people.members.getMember({ tenantId, memberId: memberId("gaby") });
@@ -145,7 +145,7 @@ describe("UpdateMemberRoles", () => {
 });
 
 describe("RemoveMember", () => {
-  test("repeats without a change, and the person comes back as the same member", async () => {
+  test("changes nothing when it is repeated, and a person who comes back is the same member", async () => {
     const tenantId = await people.tenant({ ada: ["owner"], bo: ["writer"] });
     const bo = { tenantId, memberId: memberId("bo") };
     await people.members.removeMember(bo);
@@ -170,7 +170,7 @@ describe("the last owner", () => {
     expect(await people.roles(tenantId)).toEqual({ ada: ["owner", "writer"], bo: ["admin"] });
   });
 
-  /** Two owners, each of whom acts on the other at once. */
+  /** Each race of two changes is run four times. */
   const rounds = Array.from({ length: 4 }, (_, at) => at);
 
   test.each(rounds)("stays when two owners demote each other at once (%i)", async () => {

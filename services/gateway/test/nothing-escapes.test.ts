@@ -28,7 +28,7 @@ const send = (text: string) => rawRequest(gateway.httpPort, text);
 
 type Line = Readonly<Record<string, string | number>>;
 
-/** The log lines of requests that bear an id, once there are any. */
+/** The log lines of the request with this id, once there are any. */
 async function linesOf(requestId: string | null): Promise<Line[]> {
   return vi.waitFor(() => {
     const parsed = gateway.lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Line);
@@ -50,7 +50,7 @@ async function measured(method: string, status: number): Promise<number> {
 
 const long = "x".repeat(600);
 
-/** What Node or Fastify would answer by itself; method and code as they are logged. */
+/** Requests that Node or Fastify would answer itself; method and code as they are logged. */
 const odd: readonly (readonly [name: string, text: () => string, method: string, status: number, code: string])[] = [
   ["a path that cannot be decoded", () => get("/%zz"), "GET", 400, "INVALID_QUERY"],
   ["a path of bytes that are no UTF-8", () => get("/v1/phrases/%ff", auth()), "GET", 400, "INVALID_QUERY"],
@@ -112,7 +112,7 @@ describe("an absolute form", () => {
     expect(await linesOf(answer.headers.get("x-request-id"))).toMatchObject([{ route: "/v1/documents", status: 200 }]);
   });
 
-  test("without a path is that of /, and of another scheme is no request target", async () => {
+  test("without a path is served as /, and one of another scheme is refused", async () => {
     expect((await send(get("http://h.example"))).status).toBe(404);
     expect((await send(get("http://h.example?type=core/tag"))).status).toBe(404);
     expect((await send(get("ftp://h.example/v1/documents"))).status).toBe(400);

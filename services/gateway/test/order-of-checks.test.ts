@@ -58,7 +58,7 @@ describe("precedence", () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  test("a client that expects to be asked for its body is asked only once it was let in", async () => {
+  test("a client that sends Expect is sent 100 Continue only after its key was accepted", async () => {
     const document = () => JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "x" });
     const body = document();
     const head = `POST /v1/documents HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
@@ -71,7 +71,7 @@ describe("precedence", () => {
     expect(await edge.raw(`${head}${auth}Expect: the-unexpected\r\n\r\n${document()}`)).toMatch(/HTTP\/1.1 201 /);
   });
 
-  test("two Authorization headers, or a long one, are no authentication", async () => {
+  test("two Authorization headers, or one that is too long, are answered 401", async () => {
     const head = "GET /v1/documents?type=core/tag HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
     const one = `Authorization: Bearer ${edge.key}\r\n`;
     expect(await edge.raw(`${head}${one}\r\n`)).toMatch(/^HTTP\/1.1 200 /);

@@ -61,7 +61,7 @@ describe("201", () => {
     expect(batch!.header.get("vidimus-actor")).toBe(`key:${key.split("_")[1]}`);
   });
 
-  test("a repeat of a call whose answer was lost is created, not a conflict", async () => {
+  test("a call whose answer was lost is repeated, and its document is created, not a conflict", async () => {
     documents.beforeAnswer = (call) => {
       if (call <= 2) throw unavailable();
     };
@@ -71,7 +71,7 @@ describe("201", () => {
     expect(new Set(tokens).size).toBe(1);
   });
 
-  test("what arrives while a call is under way goes out together", async () => {
+  test("documents that arrive during a call go out together after it", async () => {
     const release = await occupyIntake(documents, () => post(wire()));
     const before = await requestsSeen();
     const others = Array.from({ length: 70 }, () => post(wire()));
@@ -79,7 +79,7 @@ describe("201", () => {
     await release();
     const statuses = (await Promise.all(others)).map(({ status }) => status);
     expect(statuses).toEqual(Array.from({ length: 70 }, () => 201));
-    // The first calls were held, so one document of theirs waited, too.
+    // The last document of `occupyIntake` waited, too: 70 and 1.
     expect(documents.batches.map(({ request }) => request.items.length)).toEqual([64, 7]);
   });
 

@@ -36,7 +36,10 @@ const asked = () => publisher.asked as ListPublishedChangesRequest[];
 const poll = (query: string, init: RequestInit = {}, of = gateway) =>
   fetch(`${of.url}/v1/publisher/changes${query}`, { headers: bearer(key), ...init });
 
-/** Lets documents hold every call that waits: says when one came, and lets the test end it. */
+/**
+ * Lets documents hold every call with a wait. `came` resolves when one has come, and `end` answers
+ * all of them.
+ */
 function holdWaits() {
   const came = Promise.withResolvers<AbortSignal>();
   const end = Promise.withResolvers<typeof nothing>();
@@ -63,7 +66,7 @@ describe("200", () => {
     expect(asked()).toMatchObject([{ since: "", type: "", limit: 50, waitMs: 0 }]);
   });
 
-  test("where there is nothing, documents wait from the token on, with a deadline beyond the wait", async () => {
+  test("without a change, a call waits at documents from the token on, with a deadline beyond the wait", async () => {
     const left: (number | undefined)[] = [];
     publisher.changes = async ({ waitMs }, context) => {
       left.push(context.timeoutMs());
@@ -91,7 +94,7 @@ describe("200", () => {
 });
 
 describe("400", () => {
-  test("a token that documents refuse is INVALID_QUERY", async () => {
+  test("a token that documents refuses is INVALID_QUERY", async () => {
     publisher.changes = async () => {
       throw new DomainError("invalid", "since must be a token that an earlier answer gave");
     };

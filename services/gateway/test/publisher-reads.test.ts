@@ -75,7 +75,7 @@ async function refusalOf(response: Response) {
 }
 
 describe("GET /v1/publisher/documents/:id", () => {
-  test("200 frames the stored bytes as they are", async () => {
+  test("200 has the document byte for byte as documents sends it", async () => {
     const response = await read(`/documents/${documentId.toUpperCase()}`);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe('{"ok":true,"data":{"document":{"id":"a", "n":1.50}}}');
@@ -84,7 +84,7 @@ describe("GET /v1/publisher/documents/:id", () => {
     ]);
   });
 
-  test("200 with include=links has what documents sent along, none of them included", async () => {
+  test("200 with include=links has the linked documents that documents sends, also when there are none", async () => {
     publisher.includedJson = "{}";
     const response = await read(`/documents/${documentId}?include=links`);
     expect(await response.text()).toBe('{"ok":true,"data":{"document":{"id":"a", "n":1.50},"included":{}}}');
@@ -131,7 +131,7 @@ describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
     expect(publisher.asked).toMatchObject([{ type, limit: 50, filter: { tag: "", site: "", language: "", slug: "" } }]);
   });
 
-  test("200 by slug, percent-encoded as any slug", async () => {
+  test("200 for a slug, which is percent-encoded", async () => {
     const response = await read(`/${collection}/slug/${encodeURIComponent("färja:1")}?include=links`);
     expect(await response.text()).toBe('{"ok":true,"data":{"document":{"id":"a", "n":1.50}}}');
     expect(publisher.asked).toMatchObject([
@@ -141,7 +141,7 @@ describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
 });
 
 describe("GET /v1/publisher/site", () => {
-  test("200 is the site's one object", async () => {
+  test("200 has the site as one object", async () => {
     const response = await read("/site?host=WWW.Example.com:8443");
     expect(await response.text()).toBe('{"ok":true,"data":{"site":{"hosts":["a"], "n":1.0}}}');
     expect((await read("/site")).status).toBe(200);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => edge[Symbol.asyncDispose]());
 
 describe("bodies that are refused", () => {
-  test("are let through unread where they are short: the connection is good for the next request", async () => {
+  test("are discarded when they are short, and the connection is kept for the next request", async () => {
     const auth = `Authorization: Bearer ${edge.key}\r\n`;
     const short = `POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth}Content-Type: text/plain\r\nContent-Length: 60000\r\n\r\n`;
     const last = "GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -21,7 +21,7 @@ describe("bodies that are refused", () => {
     expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 415", "HTTP/1.1 404"]);
   });
 
-  test("end the connection where they are long, after the answer: a client that goes on sending sees it", async () => {
+  test("end the connection after the answer when they are long, and a client that still sends gets it", async () => {
     const mib = 1024 * 1024;
     const auth = `Authorization: Bearer ${edge.key}\r\n`;
     const large = `POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -43,13 +43,13 @@ describe("a path that takes no body", () => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  test("reads an empty object, which many clients send, as none", async () => {
+  test("takes an empty object, which many clients send, as no body", async () => {
     const without = await enable("");
     expect(without.status).not.toBe(413);
     expect((await enable("{}")).status).toBe(without.status);
   });
 
-  test.each(["[]", "{ }", `{"enabled":true}`])("says of %s that it takes none", async (body) => {
+  test.each(["[]", "{ }", `{"enabled":true}`])("refuses the body %s", async (body) => {
     const { status, text } = await enable(body);
     expect({ status, text }).toMatchObject({ status: 413, text: expect.stringContaining("this path takes no body") });
   });

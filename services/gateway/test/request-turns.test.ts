@@ -4,7 +4,7 @@ import { rawClient, requestHead } from "./support/raw-client.ts";
 import { serveRoutes } from "./support/serve-routes.ts";
 
 const requests = 150;
-/** What begins in the first 5 ms of a turn, and what a later turn lets begin. */
+/** Most requests of 1 ms that begin in one turn: 5 in its first 5 ms, and 16 that waited. */
 const turnMax = 5 + 16;
 let turn = 0;
 /** For each request, the turn of the event loop in which it began. */

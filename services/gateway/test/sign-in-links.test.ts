@@ -73,7 +73,7 @@ describe("a sign-in code", () => {
     expect(again.member).toMatchObject({ memberId, roles: ["chief"] });
   });
 
-  test("does not change the roles of a member: other ones are FAILED_PRECONDITION", async () => {
+  test("does not change the roles of a member: other roles are FAILED_PRECONDITION", async () => {
     const tenantId = await people.tenant();
     const { code } = await people.members.createSignInLink({ tenantId, roles: ["writer"] });
     await people.members.redeemSignInLink({ code });

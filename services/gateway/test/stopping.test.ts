@@ -9,7 +9,7 @@ import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 /** Far below the ten seconds after which connections are cut. */
 const promptMs = 5_000;
 
-test("a gateway that stops ends the connection of a request under way with its answer, and then itself", async () => {
+test("a stopping gateway ends the connection of a running request after its answer, and then stops", async () => {
   const documents = new FakeDocuments();
   await using rpc = await serve(documents.routes());
   const gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });

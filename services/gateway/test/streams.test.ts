@@ -14,7 +14,7 @@ let closed = 0;
 let arrived: AbortController;
 let parts: () => AsyncGenerator<string>;
 
-/** Streams what the test says. */
+/** Streams what the test has set in `parts`. */
 const exportRoute = defineRoute({
   method: "GET",
   url: "/v1/export",
@@ -94,7 +94,7 @@ describe("a streamed answer", () => {
   );
 
   test.each(["identity", "gzip", "br"])(
-    "that breaks resets the connection of an HTTP/1.0 client, which takes an ended one for the end as %s",
+    "that breaks resets the connection of an HTTP/1.0 client, to which an end would look whole (%s)",
     async (encoding) => {
       parts = async function* parts() {
         while (!arrived.signal.aborted) {
@@ -110,7 +110,7 @@ describe("a streamed answer", () => {
     },
   );
 
-  test("that is under way when a stopping gateway has waited long enough is reset", async () => {
+  test("that still runs when the drain time of a stopping gateway is over is reset", async () => {
     const stopping = await serveRoutes([exportRoute], {}, 0);
     parts = async function* parts() {
       yield part.repeat(10);
@@ -160,7 +160,7 @@ describe("a streamed answer", () => {
     });
   }
 
-  test("holds no slot while it leaves: more are under way than may be worked on", async () => {
+  test("holds no slot while it is sent: more streams run than there are slots", async () => {
     const end = Promise.withResolvers<void>();
     parts = async function* parts() {
       yield part.repeat(10);

@@ -17,7 +17,7 @@ let rpc: Awaited<ReturnType<typeof serve>>;
 let first: Gateway;
 let second: Gateway;
 
-/** The way of the first gateway to MongoDB. */
+/** Whether the proxy of the first gateway to MongoDB drops the answers to commits. */
 let losesCommits = false;
 const way = createServer((near) => {
   const far = connect(Number(new URL(mongod.url).port), "127.0.0.1");
@@ -78,7 +78,7 @@ const changes: readonly (readonly [name: string, change: (target: Target) => Pro
 ];
 
 test.each(changes)(
-  "%s whose commit was not confirmed is reported as failed, and felt on every gateway at once",
+  "%s whose commit was not confirmed is reported as failed, and takes effect on every gateway at once",
   async (name, change, status) => {
     const tenantId = name.replaceAll(" ", "_");
     const key = await newKey(first.access, tenantId);

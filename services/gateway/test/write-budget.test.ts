@@ -108,7 +108,7 @@ describe("several gateways on one budget", () => {
     );
   });
 
-  test("a charge that began before the window's first one and came later starts no new window", async () => {
+  test("a charge that began before the first one of a window, and is applied later, starts no new window", async () => {
     const [rate, tenantId] = [{ count: 99, windowMs: 600_000 }, newTenant()];
     const budget = openBudget(rate);
     expect(await budget.charge(tenantId)).toMatchObject({ allowed: true, remaining: 98 });
@@ -128,7 +128,7 @@ describe("several gateways on one budget", () => {
     expect((await rowOf(tenantId))?.slices).toEqual([]);
   });
 
-  test("one gateway asks for a budget of 600 at most thirty times, however slowly the writes come", async () => {
+  test("one gateway charges a budget of 600 at the store at most thirty times, if writes come one by one", async () => {
     const [rate, tenantId] = [{ count: 600, windowMs: 600_000 }, newTenant()];
     const charge = vi.spyOn(store, "charge");
     const budget = openBudget(rate);
@@ -148,18 +148,21 @@ describe("several gateways on one budget", () => {
     expect((await budget.charge(tenantId)).allowed).toBe(false);
   });
 
-  test.for([99, 600])("of %i, what one gateway refunds passes at another within a second", async (count) => {
-    const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
-    let now = 0;
-    const [first, second] = [openBudget(rate), openBudget(rate, () => now)];
-    await first.charge(tenantId);
-    const { endsAt } = await first.chargeWhole(tenantId, 5_000);
-    expect((await second.charge(tenantId)).allowed).toBe(false);
-    await first.refund(tenantId, 90, endsAt);
-    now = 1_000;
-    const verdicts = await Promise.all(Array.from({ length: 100 }, async () => second.charge(tenantId)));
-    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(90);
-  });
+  test.for([99, 600])(
+    "of a budget of %i, points that one gateway refunds pass at another within a second",
+    async (count) => {
+      const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
+      let now = 0;
+      const [first, second] = [openBudget(rate), openBudget(rate, () => now)];
+      await first.charge(tenantId);
+      const { endsAt } = await first.chargeWhole(tenantId, 5_000);
+      expect((await second.charge(tenantId)).allowed).toBe(false);
+      await first.refund(tenantId, 90, endsAt);
+      now = 1_000;
+      const verdicts = await Promise.all(Array.from({ length: 100 }, async () => second.charge(tenantId)));
+      expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(90);
+    },
+  );
 
   test("a refund for a window that has ended is not given to the next one", async () => {
     const [rate, tenantId] = [{ count: 99, windowMs: 600_000 }, newTenant()];

@@ -91,7 +91,7 @@ test("with signing off a KEK is needed, too, because the list of keys is stated"
   );
 });
 
-test("while one key replaces another, two are read; the same key twice is no new KEK", () => {
+test("while one key replaces another, both are read; the same KEK twice is refused", () => {
   const [one, two] = [kekFile(key), kekFile(randomBytes(32))];
   const config = configWith({
     SIGNING_KEK_FILE: two,

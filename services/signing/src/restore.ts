@@ -3,7 +3,7 @@
  * again: docs/operations.md, "Restore".
  *
  * - `highest`: prints the highest sequence of any document that was signed
- * - `adopt`: reads signatures that documents printed from stdin, and adds them to the ledger
+ * - `adopt`: reads from stdin the signatures that documents printed, and adds them to the ledger
  * - `lift`: gives the key ring the Unix time as its revision, which is above all earlier ones
  */
 import { ConfigError, EnvReader } from "@vidimus/kit/env";

@@ -1,4 +1,4 @@
-/** What a ledger takes back that was restored from an older backup. */
+/** What a ledger that was restored from an older backup takes back. */
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
@@ -60,7 +60,8 @@ test("signatures come back into the ledger as they were, and those that no key o
     const { tenantId, documentId, sequence } = digests[at]!;
     return { tenantId, documentId, sequence, statement, signingNumber, value: Buffer.from(value).toString("base64") };
   });
-  // Signed anew twice: a further signature must have a higher number than documents has, to replace it.
+  // This snapshot was signed anew twice: to replace its signature, a further one must have a higher
+  // number than documents has.
   lines[7]!.signingNumber = 3;
   const eighth = original[7]!;
   if (eighth.kind !== "signed") throw new Error(eighth.kind);

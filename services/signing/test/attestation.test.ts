@@ -1,4 +1,7 @@
-/** Signing signs what documents attested, and nothing else: who has delivery's identity is not enough. */
+/**
+ * Signing signs what documents attested, and nothing else: a caller with delivery's identity alone
+ * gets nothing signed.
+ */
 import { endorsementOf } from "@vidimus/contracts/endorsement";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { MongoClient } from "mongodb";
@@ -73,7 +76,7 @@ describe("a snapshot is not signed", () => {
   });
 });
 
-test("a new key takes the place of the old one while both are accepted, and then the old one is refused", async () => {
+test("a new attestation key replaces the old one while both are accepted, and then the old is refused", async () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
   const file = (name: string, key: Buffer) => {
     const path = join(dirname(kekFile), name);
@@ -87,7 +90,7 @@ test("a new key takes the place of the old one while both are accepted, and then
       Object.assign(item, { attestation: attest(item, createSecretKey(key)) });
     const sent = [attested(digest(), oldKey), attested(digest(), newKey)];
     const { results } = await running.unattested.signSnapshots({ items: sent });
-    // Endorsed with the key that documents has.
+    // A signature is endorsed with the key of its attestation, because documents has that key.
     for (const [at, key] of [oldKey, newKey].entries()) {
       const { outcome } = results[at]!;
       if (outcome.case !== "signature") continue;

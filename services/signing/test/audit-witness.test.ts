@@ -55,7 +55,7 @@ async function openDocuments() {
   return { held, target: `127.0.0.1:${server.port}`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** A ledger of five snapshots in three batches, and a documents that settled all but the last. */
+/** A ledger of five snapshots in three batches; documents has settled all but the last. */
 async function open() {
   await using opening = new AsyncDisposableStack();
   const documents = opening.use(await openDocuments());
@@ -106,7 +106,7 @@ test("a signature that was planted in documents, or changed there, is found", as
   );
 });
 
-test("what was signed without documents is found: it has no such snapshot", async () => {
+test("a snapshot that was signed without documents is found, because documents does not have it", async () => {
   await using world = await open();
   world.held.delete(nameOf(world.items[3]!));
   expect((await world.audit()).fault).toBe(`${nameOf(world.items[3]!)} was signed, and documents has no such snapshot`);
@@ -126,7 +126,7 @@ test("a signature that was replaced after a revocation is outdated in documents,
   expect(report.documents).toMatchObject({ signatures: 4n, outdated: 1n, unsettled: 1n, revoked: 4n });
 });
 
-test("the audit fails while documents is down, and without its address says that it was not asked", async () => {
+test("the audit fails while documents is down, and reports no comparison without an address of documents", async () => {
   await using world = await open();
   const variables = { SIGNING_KEK_FILE: kekFile, GRPC_PORT: "0" };
   const audit = async (more: Record<string, string>) => {

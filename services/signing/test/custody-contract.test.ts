@@ -1,4 +1,4 @@
-/** What every custody does, whether the database keeps the keys or a KMS. */
+/** What every custody does, whether the database or a KMS keeps the keys. */
 import { ConfigError } from "@vidimus/kit/env";
 import { createPublicKey, createSecretKey, verify } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -64,7 +64,7 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     await expect(custody.open({ ...a, keyId: b.keyId, publicKey: b.publicKey })).rejects.toThrow("was changed");
   });
 
-  test("refuses a key of another custody, and names that one", async () => {
+  test("refuses a key of another custody, and names that custody", async () => {
     const key = await custody.generate();
     const elsewhere = { ...key, sealed: { ...key.sealed, custody: "elsewhere" } };
     const opening = custody.open(elsewhere);
@@ -73,7 +73,7 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     await expect(custody.openSealKey(elsewhere.sealed)).rejects.toThrow('is in the custody "elsewhere"');
   });
 
-  test("makes the same MACs with a seal key that was opened again, and others with another", async () => {
+  test("makes the same MACs with a seal key that was opened again, and other MACs with another key", async () => {
     const [a, b] = [await custody.generateSealKey(), await custody.generateSealKey()];
     const macs = [await custody.openSealKey(a), await restarted.openSealKey(a), await custody.openSealKey(b)];
     const [one, two, other] = await Promise.all(macs.map((key) => key.mac(message)));
@@ -108,7 +108,7 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     expect(await renewed.rewrapSealKey(newSeal)).toBe(newSeal);
   });
 
-  test("makes a key for a ring that a process without the newest KEK opens, too", async () => {
+  test("makes a key for a ring so that a process without the newest KEK opens the key, too", async () => {
     const key = await renewed.generate(await custody.generateSealKey());
     expect(await signs(custody, key)).toBe(true);
     const newest = await renewed.generate(await renewed.generateSealKey());

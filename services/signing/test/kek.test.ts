@@ -23,7 +23,7 @@ const renewed = { SIGNING_KEK_FILE: keks.make(2) };
 const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "test" } };
 afterAll(() => stack.disposeAsync());
 
-test("a wrong KEK refuses to start, says so, and leaves the ring as it was, even one that was off", async () => {
+test("a process with a wrong KEK does not start, says so, and leaves the ring as it was, even a paused one", async () => {
   const database = testDatabaseName("signing");
   await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
   await runSigning(database, off).then((signing) => signing[Symbol.asyncDispose]());
@@ -162,7 +162,7 @@ function kek(byte: number) {
   return createSecretKey(Buffer.alloc(32, byte));
 }
 
-/** Tries the old KEK on every envelope of a database, also under the name of the new one. */
+/** Tries the old KEK on the envelopes of keys and seal, also with its own name in them. */
 async function nothingOpens(database: string): Promise<void> {
   const old = localWrappedCustody(kek(1));
   const oldName = Buffer.from(old.kekIds[0]!, "hex");

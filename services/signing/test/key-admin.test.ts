@@ -55,7 +55,7 @@ test("every call needs the role owner or admin", async () => {
   expect(await signing.states()).toEqual(["active", "pending"]);
 });
 
-test("each change by an operator leaves who made it and what, newest first; what is refused leaves nothing", async () => {
+test("the audit log has each change by an operator, newest first, and no change that was refused", async () => {
   await using signing = await open();
   const [, standby] = (await signing.admin.listRing({}, asAdmin)).keys;
   const [keyId, emergency] = [standby!.keyId, true];

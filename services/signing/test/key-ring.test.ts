@@ -15,7 +15,7 @@ const on = { SIGNING_KEK_FILE: keks.make(1) };
 const off = { SIGNING: "off", ...on };
 afterAll(() => stack.disposeAsync());
 
-/** All but the time of issue, which another half hour changes. */
+/** A list without its statement, whose time of issue changes every half hour. */
 function unstated({ stated, ...list }: ListKeysResponse) {
   return { ...list, listKeyId: stated?.keyId };
 }

@@ -1,4 +1,4 @@
-/** What one who can write to the database, and has no KEK, can do to the ledger: nothing unnoticed. */
+/** Whoever can write to the database, without a KEK, can change nothing in the ledger unnoticed. */
 import { Code } from "@connectrpc/connect";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { Binary, type Collection, MongoClient } from "mongodb";
@@ -133,7 +133,7 @@ async function withDisposal(opening: ReturnType<typeof signedLedger>) {
   return { ...opened, [Symbol.asyncDispose]: () => opened.signing[Symbol.asyncDispose]() };
 }
 
-test("a head noted earlier is found in a ledger that has grown, also after a rotation of processes", async () => {
+test("a head noted earlier is found in a ledger that has grown, also after another process has started", async () => {
   const database = testDatabaseName("signing");
   await using ledger = await withDisposal(signedLedger(database));
   await ledger.signing.signing.signSnapshots({ items: [digest()] });
@@ -212,7 +212,7 @@ describe("a revoked key", () => {
     expect(await ledger.batches.countDocuments({ "entries.signing": 2 })).toBeGreaterThan(0);
   });
 
-  test("and no other leaves nothing that signs, until a key may", async () => {
+  test("leaves nothing that signs when no other key may sign yet", async () => {
     const database = testDatabaseName("signing");
     await using ledger = await withDisposal(signedLedger(database));
     const { rings, signing, items } = ledger;

@@ -82,7 +82,7 @@ test(
       const before = await wrapping(database);
       expect(before.kekIds).toHaveLength(1);
       const doomed = await startProcess(database, variables);
-      // The first call opens the connection, so that the second one takes what rewrapping takes.
+      // The first call opens the connection, so that the second one takes only as long as a rewrap.
       await doomed.admin.listRing({}, asAdmin);
       const rewrapped = doomed.admin.rewrapKeys({}, asAdmin).catch(() => undefined);
       await pause((kill / (kills - 1)) * 1.5 * tookMs);

@@ -1,4 +1,4 @@
-/** What one who can write to the database, and has no KEK, can do to the ring: nothing unnoticed. */
+/** Whoever can write to the database, without a KEK, can change nothing in the ring unnoticed. */
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { patient } from "@vidimus/kit/testing/patient";
@@ -84,7 +84,7 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
   ],
 ];
 
-// The cases run at the same time, because a signer looks at its ring only every two seconds.
+// The cases run at the same time, because a signer looks at its ring only once a second.
 test.concurrent.each(damages)(
   "%s stops the signer within seconds, and the trust list stays the last good one",
   async (_, damage, message) => {
@@ -97,7 +97,8 @@ test.concurrent.each(damages)(
     const older = (await rings.findOne())!;
     await expect(signing.signing.signSnapshots({ items: [digest()] })).resolves.toBeDefined();
     await runSigning(database, { SIGNING: "off", ...on }).then((each) => each[Symbol.asyncDispose]());
-    // The signer may say that it signs before the other process looks.
+    // The signer may report that it signs before the other process looks. So repeat until the ring
+    // was paused.
     await vi.waitUntil(async () => {
       await client.db(database).collection("signers").deleteMany({});
       await runSigning(database, { SIGNING: "off", ...on }).then((each) => each[Symbol.asyncDispose]());

@@ -53,7 +53,7 @@ test("a snapshot's statement has its nine lines, and Web Crypto verifies it with
   );
 });
 
-test("a process whose clock is a minute off does not sign, and dates lists by the database's time", async () => {
+test("a process whose clock is over a minute off does not sign, and dates lists by the database's time", async () => {
   const items = [digest()];
   const before = Date.now();
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -83,7 +83,7 @@ test("a repeat gets the same signature back, byte for byte, from either process"
   expect(await two.signing.signSnapshots({ items })).toEqual(first);
 });
 
-test("another digest for a signed snapshot is refused with the signed one, and others are signed", async () => {
+test("another digest for a signed snapshot is answered with the signed one, and other snapshots are signed", async () => {
   const item = digest();
   const [signature] = signaturesOf(await one.signing.signSnapshots({ items: [item] }));
   const forged = { ...item, sha256: digestOf("another text") };

@@ -72,7 +72,7 @@ test("of 16 changes to one revision of the ring one is stored, and the others an
   expect((await rings.read())?.keys.map(comparable)).toEqual(winner?.keys.map(comparable));
 });
 
-test("a restored ring gets a revision above all stated ones, is then read as newest, and again so", async () => {
+test("a restored ring is lifted above all stated revisions and read as the newest, also a second time", async () => {
   const [rings, others] = ringStores();
   await rings.save(ring);
   await rings.save({ ...ring, revision: 2, keys: pauseSigning(ring.keys, new Date()) });

@@ -4,7 +4,7 @@ import { apiKeyPrefix, hashApiKey, mintApiKey } from "./api-key.ts";
 
 const vector = "vk_UgNOkUySViro_0lHN9aNQcNkMik3qGrkAs65wpwIEtEVzLxagRnzIFKn4F3eyj";
 
-test("the published vector is a key, and hashes to what the vector says", () => {
+test("a known key is well formed, and has its known prefix and SHA-256", () => {
   expect(apiKeyPrefix(vector)).toBe("UgNOkUySViro");
   expect(hashApiKey(vector).toString("hex")).toBe("9bb110db6990cd6ec7ef70f19e9d973ec9ddd11941fc6b9744d539ac230ece6e");
 });
@@ -20,7 +20,7 @@ test.each([
   expect(apiKeyPrefix(text)).toBeUndefined();
 });
 
-test("a minted key is a key of its own prefix, and no two are alike", () => {
+test("a minted key is well formed and contains its prefix, and no two minted keys are alike", () => {
   const minted = Array.from({ length: 500 }, () => mintApiKey());
   for (const { key, prefix } of minted) expect(apiKeyPrefix(key)).toBe(prefix);
   expect(new Set(minted.map(({ key }) => key)).size).toBe(500);

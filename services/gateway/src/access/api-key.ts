@@ -10,7 +10,7 @@ const randomText = customAlphabet(alphabet);
 interface MintedKey {
   /** The whole key, shown once and never stored. */
   readonly key: string;
-  /** Its twelve visible characters. */
+  /** The twelve characters of the key that may be shown. */
   readonly prefix: string;
 }
 

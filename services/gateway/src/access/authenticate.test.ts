@@ -25,11 +25,11 @@ test.each([
   [[`Bearer ${key.slice(0, -5)}`], "the Authorization header is malformed"],
   [["Bearer <API_KEY>"], "the Authorization header is malformed"],
   [[`Bearer ${" ".repeat(200)}${key}`], "the Authorization header is malformed"],
-])("a 401 says what is wrong with the header %j, and its form", (headers, fault) => {
+])("a 401 for the header %j says what is wrong with it, and which form is right", (headers, fault) => {
   const form = "Authorization: Bearer <API_KEY>, a key of 65 characters that begins with vk_";
   expect(unauthorized(requestWith(...headers)).message).toBe(`${fault}: ${form}`);
 });
 
-test.each([key, mistyped])("a 401 of a well-formed key says nothing of why it is not valid", (presented) => {
+test.each([key, mistyped])("a 401 of a well-formed key does not say why the key is not valid", (presented) => {
   expect(unauthorized(requestWith(`bearer  ${presented}`)).message).toBe("the API key is not valid");
 });

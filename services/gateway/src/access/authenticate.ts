@@ -18,8 +18,8 @@ export function authenticate(
 }
 
 /**
- * The 401 of a request. It says what is wrong with the header, but not with a key in it: whether
- * that is unknown, revoked or expired would help only an attacker.
+ * The 401 of a request. It says what is wrong with the header, but not what is wrong with a
+ * well-formed key: whether a key is unknown, revoked or expired would help only an attacker.
  */
 export function unauthorized(request: IncomingMessage): HttpError {
   return new HttpError("UNAUTHORIZED", faultOf(request.headersDistinct.authorization ?? []), {

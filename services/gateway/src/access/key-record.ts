@@ -16,7 +16,7 @@ export interface KeyRecord {
   readonly revokedAt?: Date;
   /** Id of the key that replaced it when it was rolled. */
   readonly replacedBy?: string;
-  /** Rounded to the minute, and up to two minutes late. */
+  /** Rounded down to the minute, and up to two minutes late. */
   readonly lastUsedAt?: Date;
 }
 

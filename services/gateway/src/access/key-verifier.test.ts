@@ -14,9 +14,9 @@ const row: KnownKey = {
   tenantDisabled: false,
 };
 
-/** The monotonic clock. */
+/** The monotonic clock, in milliseconds. */
 let now = 0;
-/** How far the wall clock is ahead of it. */
+/** Milliseconds by which the wall clock is ahead of the monotonic clock. */
 let skew = 0;
 let lookups = 0;
 let answer: () => Promise<KnownKey | undefined>;
@@ -47,18 +47,21 @@ describe("a known key", () => {
     expect(lookups).toBe(2);
   });
 
-  test.each([-3_600_000, 3_600_000])("ages by ten seconds, not by a wall clock that is set by %d ms", async (jump) => {
-    await verifier.verify(key);
-    skew = jump;
-    now += 9_999;
-    await verifier.verify(key);
-    expect(lookups).toBe(1);
-    now += 1;
-    await verifier.verify(key);
-    expect(lookups).toBe(2);
-  });
+  test.each([-3_600_000, 3_600_000])(
+    "is looked up again after ten seconds, also when the wall clock is set by %d ms",
+    async (jump) => {
+      await verifier.verify(key);
+      skew = jump;
+      now += 9_999;
+      await verifier.verify(key);
+      expect(lookups).toBe(1);
+      now += 1;
+      await verifier.verify(key);
+      expect(lookups).toBe(2);
+    },
+  );
 
-  test("is looked up once for all who ask meanwhile", async () => {
+  test("is looked up once for all requests that come during the look-up", async () => {
     const gate = Promise.withResolvers<KnownKey>();
     answer = () => gate.promise;
     const all = Array.from({ length: 20 }, async () => verifier.verify(key));
@@ -72,12 +75,12 @@ describe("a known key", () => {
     ["revoked by a gateway whose clock is ahead", { revokedAt: new Date(1_000_000 + 60_000) }],
     ["expired", { expiresAt: new Date(1_000_000) }],
     ["of a disabled tenant", { tenantDisabled: true }],
-  ])("opens nothing once it is %s", async (_, change) => {
+  ])("is not valid once it is %s", async (_, change) => {
     answer = async () => ({ ...row, ...change });
     expect(await verifier.verify(key)).toBeUndefined();
   });
 
-  test("ends at the moment it expires, though it is in memory", async () => {
+  test("is refused from the moment it expires, also while it is cached", async () => {
     answer = async () => ({ ...row, expiresAt: new Date(now + 5_000) });
     expect(await verifier.verify(key)).toBeDefined();
     now += 5_000;
@@ -98,7 +101,7 @@ describe("an unknown key", () => {
     expect(await verifier.verify(other.key)).toBeUndefined();
   });
 
-  test("is looked up once in five seconds, and does not cost the real key its entry", async () => {
+  test("is looked up once in five seconds, and leaves a valid key cached", async () => {
     await verifier.verify(key);
     const other = mintApiKey();
     answer = async () => undefined;
@@ -114,7 +117,7 @@ describe("an unknown key", () => {
 });
 
 describe("while the database is down", () => {
-  test("the minute of grace ends, though the wall clock is set back", async () => {
+  test("a key seen a minute ago is unavailable, also when the wall clock is set back", async () => {
     await verifier.verify(key);
     answer = down;
     skew = -3_600_000;
@@ -148,7 +151,7 @@ describe("while the database is down", () => {
     expect(await verifier.verify(key)).toBeDefined();
   });
 
-  test("a key that was evicted has no grace", async () => {
+  test("a key that was evicted is unavailable at once, also when it was seen in the last minute", async () => {
     await verifier.verify(key);
     answer = down;
     verifier.evict({ prefix });
@@ -157,14 +160,14 @@ describe("while the database is down", () => {
 });
 
 describe("an eviction", () => {
-  test.each([{ prefix }, { tenantId: "acme" }])("of %j is felt at the next request", async (eviction) => {
+  test.each([{ prefix }, { tenantId: "acme" }])("of %j takes effect at the next request", async (eviction) => {
     await verifier.verify(key);
     answer = async () => ({ ...row, revokedAt: new Date(0) });
     verifier.evict(eviction);
     expect(await verifier.verify(key)).toBeUndefined();
   });
 
-  test("of another key or tenant leaves the entry", async () => {
+  test("of another key or tenant leaves the key cached", async () => {
     await verifier.verify(key);
     verifier.evict({ prefix: "another" });
     verifier.evict({ tenantId: "rival" });

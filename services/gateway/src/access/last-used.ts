@@ -25,7 +25,7 @@ export class LastUsed implements AsyncDisposable {
     this.#flushes = repeat(() => this.#flush(), { everyMs, pausesFirst: true, onFailure: () => {} });
   }
 
-  /** Notes that a key was used now. */
+  /** Keeps the present minute as the time of the key's last use, until the next flush. */
   note(keyId: string): void {
     this.#used.set(keyId, new Date(Math.floor(Date.now() / minuteMs) * minuteMs));
   }

@@ -14,7 +14,7 @@ export interface MemberRecord {
   readonly invitedBy: string;
 }
 
-/** A person to become a member. */
+/** A person who may become a member. */
 export type Newcomer = Pick<MemberRecord, "memberId" | "identity" | "name" | "address">;
 
 /** A tenant of which an identity is a member. */
@@ -29,7 +29,7 @@ export interface InvitationRecord {
   readonly invitationId: string;
   readonly tenantId: string;
   readonly roles: readonly string[];
-  /** The inviter's note of whom it is for. */
+  /** The inviter's note of whom the invitation is for. */
   readonly note: string;
   /** Actor of the inviter. */
   readonly invitedBy: string;

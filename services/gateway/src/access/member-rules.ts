@@ -15,7 +15,6 @@ export const signInLinkMs = 10 * 60_000;
 /** Issuer of the identities that sign in by one-time codes. */
 export const linkIssuer = "vidimus:link";
 
-/** Most roles of one member. */
 const rolesMax = 16;
 
 /** Throws `permission_denied` unless the role is owner. */
@@ -25,13 +24,17 @@ export function requireOwner(role: string): void {
 }
 
 /**
- * Whether someone with the roles `held` may give others: an owner any, an admin any except owner.
+ * Whether a member with the roles `held` may give all of `roles`: an owner may give any, an admin
+ * any except owner.
  */
 export function mayGive(held: readonly string[], roles: readonly string[]): boolean {
   return held.includes("owner") || (held.includes("admin") && !roles.includes("owner"));
 }
 
-/** Throws `permission_denied` unless a role may give `roles`, or revoke an invitation with them. */
+/**
+ * Throws `permission_denied` unless a member with the role may give `roles`. Revoking an invitation
+ * needs the same right as giving its roles.
+ */
 export function requireMayGive(role: string, roles: readonly string[]): void {
   if (mayGive([role], roles)) return;
   throw new DomainError(
@@ -52,7 +55,7 @@ export function requireRoles(given: readonly string[]): string[] {
   return roles;
 }
 
-/** Throws `invalid` for a text that is too long or has control characters. */
+/** A text, trimmed and in NFC. Throws `invalid` when it is too long or has control characters. */
 export function requireText(pointer: string, text: string, charactersMax: number): string {
   const shown = text.trim().normalize("NFC");
   if (!/[\p{Cc}\p{Cs}]/u.test(shown) && Array.from(shown).length <= charactersMax) return shown;
@@ -61,8 +64,8 @@ export function requireText(pointer: string, text: string, charactersMax: number
 
 /**
  * Returns an identity unchanged, because an issuer's values are compared byte by byte. Throws
- * `invalid` when it is missing, too long, or has control characters: a line feed separates issuer
- * and subject in the member id.
+ * `invalid` when the issuer or the subject is missing, too long, or has control characters: a line
+ * feed separates the two in the member id.
  */
 export function requireIdentity(identity: Identity | undefined): Identity {
   const { issuer = "", subject = "" } = identity ?? {};
@@ -78,7 +81,6 @@ export function requireLinkIdentity(subject: string): Identity {
   return { issuer: linkIssuer, subject: named };
 }
 
-/** The member of a tenant that a newcomer becomes. */
 export function newMember(
   { memberId, identity, name, address }: Newcomer,
   of: Pick<MemberRecord, "tenantId" | "roles" | "createdAt" | "invitedBy">,
@@ -86,7 +88,7 @@ export function newMember(
   return { memberId, identity, name, address, ...of };
 }
 
-/** A person as a newcomer, from checked values. */
+/** A person who may become a member. The caller has checked the values. */
 export function newcomer(identity: Identity, name: string, address = ""): Newcomer {
   return { memberId: personActor(identity), identity, name, address };
 }

@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
  */
 const overlapsMs = new Set([0, hourMs, 24 * hourMs, 7 * 24 * hourMs]);
 
-/** The overlap in milliseconds. Throws `invalid` unless it is in the closed list. */
+/** The overlap in milliseconds. Throws `invalid` unless it is one of `overlapsMs`. */
 export function requireOverlap(ms: number): number {
   if (overlapsMs.has(ms)) return ms;
   const message = "must be 0, 1 h, 24 h or 7 d";

@@ -71,7 +71,6 @@ function openApiPage(): DocsPage {
   return { path: "/openapi.json", type: "application/json; charset=utf-8", body: openApiText(), policy: nothing };
 }
 
-/** Reads a part of the page from its file. */
 function part(name: string): string {
   return readFileSync(new URL(`page/${name}`, import.meta.url), "utf8");
 }

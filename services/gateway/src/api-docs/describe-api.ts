@@ -182,7 +182,7 @@ function errorResponse(status: number, errors: readonly (readonly [ErrorCode, Er
   };
 }
 
-/** The refusals of pools that tenants share, which any request may get. */
+/** Examples of the refusals that any request may get from pools that tenants share. */
 function poolExamples(status: number): Json {
   const example = (code: ErrorCode, name: string, { message }: Error) => ({
     [`${code} (${name})`]: { value: { ok: false, error: { code, message } } },

@@ -18,8 +18,8 @@ export function docsRoutes(pages: readonly DocsPage[]): Route<unknown>[] {
       scope: "open",
       doc: { operationId: path, summary: path, success: { status: 200, description: path, content: {} } },
       handler: () => async (call) =>
-        // The headers of a 304 replace those of the cached page, so it must have the same policy: a
-        // stricter one would block the styles.
+        // A browser replaces the headers of its cached page by those of a 304, so both have the
+        // same policy: a stricter one in the 304 would block the styles.
         holdsCopy(call, etag) ? { status: 304, headers, body: undefined } : { status: 200, headers, body },
     };
   });

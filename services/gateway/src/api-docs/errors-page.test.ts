@@ -9,7 +9,7 @@ const page = readFileSync(join(root, "docs/errors.md"), "utf8");
 const sectionOf = (title: string) => page.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
 const namesIn = (section: string) => Array.from(section.matchAll(/^### (\w+)$/gm), ([, name = ""]) => name);
 
-/** Words that services give to refusals, wherever they stand. */
+/** The `reason` words of refusals in the sources of all services, and in errors.proto. */
 function reasonsInCode(): string[] {
   const files = globSync("services/*/src/**/*.ts", { cwd: root, exclude: ["**/*.test.ts"] });
   const found = files.flatMap((file) => {
@@ -42,12 +42,12 @@ test("docs/errors.md has a section for every reason of an RPC error, and for no 
   expect(namesIn(sectionOf("RPC reasons")).toSorted()).toEqual(reasons.toSorted());
 });
 
-test("its table has every kind of failure, and no other", () => {
+test("the table of docs/errors.md has every kind of failure, and no other", () => {
   const kinds = Array.from(sectionOf("RPC errors").matchAll(/^\| `(\w+)`/gm), ([, kind = ""]) => kind);
   expect(kinds.toSorted()).toEqual([...errorKinds, "internal"].toSorted());
 });
 
-test.each(["Cause", "See it", "Cure", "Retry"])("every section says: %s", (word) => {
+test.each(["Cause", "See it", "Cure", "Retry"])("every section of docs/errors.md says: %s", (word) => {
   for (const title of ["Public codes", "RPC reasons"]) {
     const sections = sectionOf(title).split(/^### /m).slice(1);
     const silent = sections.filter((section) => !section.replace(/\s+/g, " ").includes(`**${word}**`));

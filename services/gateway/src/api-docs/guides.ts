@@ -45,7 +45,10 @@ function readGuide(name: string): Guide {
   return { name, title, body };
 }
 
-/** Headings get the anchors that GitHub gives them; those of codes and reasons keep their case. */
+/**
+ * Headings get the anchors that GitHub gives them, but a heading that is a code or a reason keeps
+ * its case in the anchor.
+ */
 function renderer(): Marked {
   return new Marked({
     renderer: {
@@ -78,8 +81,8 @@ function anchorOf(heading: string): string {
 }
 
 /**
- * Links between guides and the description become local; other files of the repository are not
- * served.
+ * Links to guides and to the description become local. Undefined for other files of the repository,
+ * which are not served: such a link becomes plain text.
  */
 function targetOf(href: string): string | undefined {
   if (/^(?:https?:|#)/.test(href)) return href;

@@ -1,6 +1,6 @@
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Text as HTML, also inside a quoted attribute. */
+/** Text as HTML, also fit for an attribute in double quotes. */
 export function text(raw: string): string {
   return raw.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

@@ -21,7 +21,7 @@ interface Assets {
 
 interface PlacedOperation extends NavOperation {
   readonly operation: Operation;
-  /** Whether it is posted by the platform, so that it cannot be tried from the page. */
+  /** Whether the platform posts it to receivers, so that the page has no form to try it. */
   readonly isWebhook: boolean;
 }
 
@@ -46,7 +46,7 @@ ${groups.join("")}`;
   return renderPage({ title: info.title, style, script, path: "/docs", operations }, content);
 }
 
-/** A guide as a page with the same navigation. */
+/** A guide as a page with the navigation of the reference. */
 export function renderGuide(guide: Guide, description: ApiDescription, { style }: Assets): string {
   const path = `/docs/${guide.name}`;
   const title = `${guide.title} · ${description.info.title}`;

@@ -22,8 +22,8 @@ export interface PageParts {
 
 /**
  * A page of the reference. The navigation comes after the content in the document, so that a
- * keyboard or a narrow screen reaches the content first; a wide screen shows it at the side. The
- * page loads nothing else.
+ * keyboard or a narrow screen reaches the content first; a wide screen shows it at the side. Styles
+ * and script are inline: the page loads no other file.
  */
 export function renderPage(parts: PageParts, content: string): string {
   const { title, style, script } = parts;

@@ -12,11 +12,11 @@ test.each([
   [{ const: true }, "true"],
   [{ type: ["string", "null"], format: "uuid" }, "string or null, uuid"],
   [{}, "anything"],
-])("%j is said to be %s", (schema, kind) => {
+])("%j is described as %s", (schema, kind) => {
   expect(kindOf(schema)).toBe(kind);
 });
 
-test("members of arrays and of alternatives are listed, with what is required, and nothing becomes markup", () => {
+test("members of arrays and of alternatives are listed, required ones are marked, and text is escaped", () => {
   const row = { type: "object", required: ["a<b"], properties: { "a<b": { type: "string", description: "<i>" } } };
   const html = renderSchema({
     anyOf: [

@@ -33,10 +33,10 @@ import type { Route } from "../http/route.ts";
  * Every endpoint of the public API.
  *
  * To add one: write `endpoints/<resource>/<method>-<path>.ts` with `defineRoute({method, url,
- * scope, query, params, body, doc, handler})`, name it here, and add what its handler needs to
- * `HttpDeps` and `gateway.ts`. `http/mount-routes.ts` adds the rest: limits, authentication, the
- * scope's 403, the write budget for all methods but GET, 405 and HEAD, the 415 and 413 of its body
- * rule, INVALID_QUERY for its URL, the envelope for errors of its handler, its part of the API
+ * scope, query, params, body, doc, handler})`, name it here, and supply what its handler needs in
+ * `gateway.ts`. `http/mount-routes.ts` adds the rest: limits, authentication, the scope's 403, the
+ * write budget for all methods but GET, 405 and HEAD, the 415 and 413 of its body rule,
+ * INVALID_QUERY for its URL, the envelope for errors of its handler, and its part of the API
  * description.
  */
 export const routes = [

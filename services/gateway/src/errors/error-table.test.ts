@@ -20,7 +20,7 @@ const expected = {
   deadline_exceeded: "TIMEOUT",
 } as const;
 
-test.each(errorKinds)("%s has one code, whether it arises here or comes over the wire", (kind) => {
+test.each(errorKinds)("an error %s gets the same code when the gateway throws it and when an RPC brings it", (kind) => {
   const error = new DomainError(kind, "why");
   for (const fault of [error, toConnectError(error)]) {
     const { code, message } = toHttpError(fault, "POST");
@@ -41,11 +41,11 @@ test.each([
   [Code.Internal, "INTERNAL"],
   [Code.Unimplemented, "INTERNAL"],
   [Code.InvalidArgument, "INTERNAL"],
-])("an RPC error %s without our own words is %s", (code, expectedCode) => {
+])("an RPC error with the code %s that carries no domain error is answered %s", (code, expectedCode) => {
   expect(toHttpError(new ConnectError("secret", code), "GET").code).toBe(expectedCode);
 });
 
-test("a bug discloses nothing in the answer, and its cause is logged", () => {
+test('an unexpected error is answered "internal error", and keeps its cause for the log', () => {
   const bug = new TypeError("password=hunter2");
   const error = toHttpError(bug, "GET");
   expect([error.code, error.message, error.cause]).toEqual(["INTERNAL", "internal error", bug]);
@@ -57,7 +57,7 @@ test("UNAVAILABLE and RATE_LIMITED always say when to come back", () => {
   }
 });
 
-test("every code has the status of its name in the specification", () => {
+test("there are 15 public codes, and an error keeps its code", () => {
   expect(Object.keys(statusOf)).toHaveLength(15);
   expect(new HttpError("CONFLICT", "x").code).toBe("CONFLICT");
 });

@@ -41,5 +41,5 @@ export class HttpError extends Error {
   }
 }
 
-/** For clients that may try again as soon as another request has ended. */
+/** Options of an error after which a client may try again once another request has ended. */
 export const inOneSecond = { headers: { "retry-after": "1" } };

@@ -4,14 +4,16 @@ import type { RateLimits } from "../rates/rate-limits.ts";
 import { notFound } from "./answers/error-handler.ts";
 import { readTarget } from "./request-target.ts";
 
-/** Counts the address of a request, and refuses what no route can answer. */
+/**
+ * Counts each request for the limit of its address, and refuses requests that no route can answer.
+ */
 export function admitRequest(limits: Pick<RateLimits, "countRequest">): onRequestHookHandler {
-  // Hooks call `done` instead of returning a promise, which costs each request a microtask a hook.
+  // A hook that returned a promise would cost each request a microtask, so hooks call `done`.
   return (request, _reply, done) => {
     limits.countRequest(request);
     if (readTarget(request.originalUrl) === undefined) throw noTarget();
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") throw noHost();
-    // Before the body of a request to an unknown path is read.
+    // Refuse an unknown path here, before the body of the request is read.
     if (request.is404) throw notFound();
     done();
   };

@@ -37,6 +37,6 @@ test("a /v1 route without a scope stops the boot, and is named", () => {
   expect(() => boot((app) => app.get("/v1/bare", () => ""))).toThrow("/v1/bare");
 });
 
-test("with a scope it boots, and outside /v1 a route may be open", () => {
+test("a /v1 route with a scope is mounted, and a route outside of /v1 may be open", () => {
   boot((app) => mountRoutes(app, [route, { ...route, url: "/api/keys", scope: "open" }], {}, checks, resources));
 });

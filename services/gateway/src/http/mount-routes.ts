@@ -16,7 +16,6 @@ import type { RequestChecks } from "./request-checks.ts";
 import { checkRoute } from "./request-order.ts";
 import type { Call, Handler, Route } from "./route.ts";
 
-/** The shared resources that handlers use. */
 export interface SharedResources {
   readonly turns: Pick<BeginTurns, "take">;
   readonly slots: Pick<TenantSlots, "take">;
@@ -70,8 +69,8 @@ function mount(app: FastifyInstance, route: Route<never>, checks: RequestChecks,
 }
 
 /**
- * A request holds a slot only while its handler works. While its body arrives and its answer is
- * read, the client decides how long that takes.
+ * A request holds a slot only while its handler works. None is held while the body arrives and the
+ * answer is read, because the client decides how long these take.
  */
 function handle(
   { streams }: Pick<Route<never>, "streams">,

@@ -18,11 +18,13 @@ export class OpenConnections {
       this.#open.add(socket);
       socket.once("close", () => this.#open.delete(socket));
     });
-    // Without a listener Node closes an inactive connection without an answer.
+    // Without a listener Node would close an inactive connection normally, even in the middle of an
+    // answer, which an HTTP/1.0 client would then take for complete.
     app.server.on("timeout", (socket: Socket) => this.#cut(socket));
     // When it begins to stop, Fastify closes idle connections, and announces the end of a
-    // connection on later requests. A connection with a running request would stay open after its
-    // answer and be cut ten seconds later, perhaps just when its client uses it again.
+    // connection in the answers to later requests. A connection with a running request would stay
+    // open after its answer and be cut ten seconds later, perhaps just when its client uses it
+    // again.
     app.addHook("preClose", async () => this.#endRunning());
   }
 
@@ -62,7 +64,7 @@ export class OpenConnections {
 
 /**
  * Announces the end of the connection when the headers are not sent yet, and closes it after the
- * answer. The parser stops reading from it.
+ * answer.
  */
 export function closeAfter(response: ServerResponse, socket: Socket): void {
   if (!response.headersSent) response.setHeader("connection", "close");

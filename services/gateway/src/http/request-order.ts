@@ -17,7 +17,7 @@ export interface RequestSteps {
   readonly admit: onRequestHookHandler;
   /** 400 of bytes after the head that the parser refused: `unreadable-requests.ts`. */
   readonly awaitParser: onRequestHookHandler;
-  /** Registers the body, which takes memory for bodies as its pieces come: `bodies/receive-bodies.ts`. */
+  /** Registers a request, whose body takes memory as its pieces come: `bodies/`. */
   readonly expectBody: onRequestHookHandler;
   /** 400 of a body that the parser refused while the route's checks waited: `unreadable-requests.ts`. */
   readonly refuseBroken: preParsingHookHandler;
@@ -36,7 +36,7 @@ export function orderSteps(app: FastifyInstance, steps: RequestSteps): void {
   app.addHook("preParsing", steps.refuseBroken);
 }
 
-/** A step that Fastify waits for when it answers a promise. */
+/** A step that Fastify waits for when it returns a promise. */
 type RouteStep = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => Promise<void> | void;
 
 /** The checks of a request to a route: its key and scope, the charge of a write, the headers of its body. */
@@ -52,7 +52,7 @@ export function checkRoute(route: Route<never>, checks: RequestChecks): RouteSte
   };
 }
 
-/** Takes a step at once when the one before it is done, which it is for most requests. */
+/** Runs `step` at once when nothing before it waits, as in most requests, else after `before`. */
 function andThen(before: Promise<void> | void, step: () => Promise<void> | void): Promise<void> | void {
   return before ? before.then(step) : step();
 }

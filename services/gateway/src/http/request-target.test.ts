@@ -11,7 +11,7 @@ test.each([
   ["/x?u=http://h.example/%zz", "/x?u=http://h.example/%zz"],
   ["/x#%zz", "/x#%zz"],
   ["*", "/*"],
-])("%s asks for %s", (target, path) => {
+])("the request target %s is read as %s", (target, path) => {
   expect(readTarget(target)).toBe(path);
 });
 
@@ -25,6 +25,6 @@ test.each([
   "ftp://h.example/x",
   "h.example:443",
   "http://h.example/%zz",
-])("%j asks for nothing that can be routed", (target) => {
+])("the request target %j cannot be routed", (target) => {
   expect(readTarget(target)).toBeUndefined();
 });

@@ -80,9 +80,8 @@ interface RouteDoc {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Schema of the body, by media type. It is validated by the service that gets the body. */
+  /** Schema of the body, by media type. The service that gets the body validates it. */
   readonly body?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
-  /** The answer of a successful request. */
   readonly success: {
     readonly status: 200 | 201;
     readonly description: string;

@@ -38,8 +38,9 @@ export class UnreadableRequests {
     });
   }
 
-  // The one hook that waits: the parser reads on in the turn in which the hooks begin, and a
-  // request whose bytes after the head are broken must not be answered 401 or 201 before that.
+  // This is the one hook that waits. The parser reads on in the turn in which the hooks begin:
+  // without the wait, a request with broken bytes after its head could be answered 401 or 201
+  // before the parser finds them.
   readonly awaitParser: onRequestHookHandler = ({ raw }, _reply, done) =>
     queueMicrotask(() => done(this.#broken.get(raw)));
 
@@ -84,7 +85,7 @@ export class UnreadableRequests {
   }
 
   /**
-   * The limit's 429 when the address is over it, else the given error. The peer's address counts,
+   * The 429 when the address is over its limit, else the given error. The peer's address counts,
    * because the X-Forwarded-For of an unreadable request is unknown.
    */
   #refusalOf(socket: Socket, otherwise: HttpError): HttpError {

@@ -23,7 +23,7 @@ function exchange(tenantId = "acme") {
   };
 }
 
-/** Fails when its signal aborts, as calls do. */
+/** Never answers, and fails when its signal aborts, as RPC calls do. */
 function never(signal: AbortSignal): Promise<string> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(new Error("aborted")));
@@ -49,7 +49,7 @@ test("a wait does not count as the request's time, and holds no slot", async () 
   expect(waiting.request.startedAt).toBeLessThanOrEqual(100 + performance.now() - pausedAt);
 });
 
-test("a client that goes away, or was gone, ends its poll and frees its place", async () => {
+test("a client that leaves during its poll or before it ends the poll and releases its place", async () => {
   const limiter = open(2);
   const waiting = exchange();
   const result = poll(limiter, waiting);
@@ -59,7 +59,7 @@ test("a client that goes away, or was gone, ends its poll and frees its place", 
   expect(await poll(limiter, exchange(), async () => "news")).toBe("news");
 });
 
-test("closing ends every wait, and no poll begins", async () => {
+test("closing ends every wait, and no poll begins after it", async () => {
   const limiter = open();
   const results = [poll(limiter, exchange()), poll(limiter, exchange("rival"))];
   limiter.close();
@@ -85,7 +85,7 @@ test("a long poll beyond the tenant's share, or of an exhausted pool, is refused
   await Promise.all(waiting);
 });
 
-test("what fails for another reason is thrown, and its place is free again", async () => {
+test("a failure of the work is thrown, and the place of the poll is released", async () => {
   const limiter = open(2);
   for (let times = 0; times < 3; times += 1) {
     await expect(poll(limiter, exchange(), () => Promise.reject(new Error("down")))).rejects.toThrow("down");

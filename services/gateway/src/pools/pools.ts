@@ -8,8 +8,8 @@ const mib = 1024 * 1024;
 
 /**
  * Most streams of one tenant: as many as a phrases process streams at once, and as many that wait
- * there. With 64, streams that had waited in vain and new ones made two calls each within a tenth
- * of a second.
+ * there. With 64 there was a burst: the streams that had waited in vain, and new ones, made two
+ * calls each within a tenth of a second.
  */
 const streamsShare = 16;
 

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Asks for a slot and notes the tenant when it comes. */
+/** Asks for a slot, and notes the tenant in `granted` when the slot comes. */
 async function take(tenantId: string): Promise<() => void> {
   const slot = await slots.take(tenantId);
   granted.push(tenantId);
@@ -62,7 +62,7 @@ test("tenants that hold less than half take turns", async () => {
   await Promise.all(waiting);
 });
 
-test("a slot is released once, however often its holder says so", async () => {
+test("a slot is released once, also when its holder releases it twice", async () => {
   const [first] = await takeMany("acme", 4);
   first!();
   first!();
@@ -76,7 +76,7 @@ test("a slot is released once, however often its holder says so", async () => {
   await refused;
 });
 
-test("a request without a slot in time is refused for its tenant's share or for the pool", async () => {
+test("a request that gets no slot in time is refused for its tenant's share, or else for the pool", async () => {
   await takeMany("acme", 4);
   const own = expect(take("acme")).rejects.toMatchObject({
     code: "RATE_LIMITED",

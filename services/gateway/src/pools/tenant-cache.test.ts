@@ -34,7 +34,7 @@ describe("a cache that tenants share", () => {
     expect(has("middle", "a", "b", "c", "d")).toEqual([true, true, true, true]);
   });
 
-  it("counts a value anew that is replaced, and forgets one that is deleted", () => {
+  it("counts a replaced value once, and frees the bytes of a deleted one", () => {
     const { kept, put, has } = cache();
     for (let turn = 0; turn < 20; turn += 1) put("acme", "a");
     put("acme", "b", "c", "d", "e");
@@ -44,7 +44,7 @@ describe("a cache that tenants share", () => {
     expect(has("acme", "a", "b", "f")).toEqual([true, false, true]);
   });
 
-  it("does not keep a value larger than a tenant's part, nor the one before it", () => {
+  it("does not keep a value larger than a tenant's part, nor the value that it replaces", () => {
     const { kept, put, has } = cache();
     put("acme", "a");
     kept.set("acme", "a", "acme a", 501);

@@ -8,17 +8,15 @@ export interface Slice {
   readonly endsAt: Date;
 }
 
-/** A charge to a tenant's budget. */
 export interface Charge {
   readonly tenantId: string;
   readonly points: number;
-  /** All of the points or none; otherwise as many as are left. */
+  /** True: all of the points are charged, or none. False: as many as are left. */
   readonly whole: boolean;
   /** The caller's slice, with its unspent points. The charge takes it back and leases a new one. */
   readonly returned?: Slice | undefined;
 }
 
-/** The result of a charge. */
 export interface ChargeResult {
   /** How many of the points were charged. */
   readonly granted: number;
@@ -26,7 +24,7 @@ export interface ChargeResult {
   readonly left: number;
   /** Milliseconds until the window ends, by the database's clock. */
   readonly resetMs: number;
-  /** What the caller may spend besides; it may have no points. */
+  /** What the caller may spend besides the granted points; it may have no points. */
   readonly slice: Slice;
 }
 

@@ -20,7 +20,8 @@ interface Holding {
 }
 
 /**
- * A budget counts as used up for this time, because another gateway may refund points of an import.
+ * How long charges are refused without asking the store after it found a budget used up. Not until
+ * the window ends, because another gateway may refund points of an import.
  */
 const usedUpMs = 1_000;
 
@@ -58,7 +59,8 @@ export class HeldSlices {
    */
   keep(tenantId: string, { slice, left, resetMs }: ChargeResult, askedAt: number): Omit<Verdict, "allowed"> {
     const now = this.#now();
-    // The database's clock was read between the request and now.
+    // The database's clock was read between the request and now, so the window ends between the two
+    // times.
     const times = { spendableUntil: askedAt + resetMs, resetAt: now + resetMs, keptAt: now, usedAt: now };
     if (slice.points > 0 || left === 0) this.#holdings.set(tenantId, { slice, unspent: slice.points, left, ...times });
     return { remaining: slice.points + left, resetMs, endsAt: slice.endsAt };
@@ -70,7 +72,7 @@ export class HeldSlices {
     if (holding?.slice.endsAt.getTime() === endsAt.getTime()) holding.left += points;
   }
 
-  /** Removes and returns a tenant's slice. */
+  /** Removes a tenant's slice, and returns it with its unspent points. */
   take(tenantId: string): Slice | undefined {
     const holding = this.#holdings.get(tenantId);
     this.#holdings.delete(tenantId);
@@ -78,9 +80,9 @@ export class HeldSlices {
   }
 
   /**
-   * Drops slices that have ended, and removes those that were not used for this time. Returns the
-   * latter while their window runs, even without points, because until its return a slice counts
-   * against new slices.
+   * Drops slices that have ended, and removes those that were not used for `idleMs`. Returns the
+   * latter while their window runs, even those whose points are spent: a slice counts against new
+   * slices until it is returned.
    */
   takeIdle(idleMs: number): { tenantId: string; slice: Slice }[] {
     const now = this.#now();

@@ -11,6 +11,6 @@ test.each([
   ["192.0.2.7:51234", "198.51.100.1"],
   ["<script>", "198.51.100.1"],
   ["", "198.51.100.1"],
-])("%s counts as %s", (address, key) => {
+])("the address %s is counted as %s", (address, key) => {
   expect(limitKey(address, "198.51.100.1")).toBe(key);
 });

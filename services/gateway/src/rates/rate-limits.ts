@@ -15,7 +15,7 @@ interface RateLimitOptions {
   readonly registry: Registry;
 }
 
-/** A large write that was charged. */
+/** The charge of a large write. */
 export interface LargeCharge {
   /** Refunds all but this many points. */
   refundAllBut(points: number): Promise<void>;

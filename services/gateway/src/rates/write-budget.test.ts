@@ -5,8 +5,8 @@ import { WriteBudget } from "./write-budget.ts";
 const rate = { count: 10, windowMs: 60_000 };
 
 /**
- * A budget over a store in memory, which answers when `gate` opens and leases slices of a size
- * beside each charge.
+ * A budget over a store in memory. The store answers a charge when `gate` opens, and leases a slice
+ * of up to `sliceMax` points with it.
  */
 function open({ gate = Promise.resolve(), sliceMax = 0, count = rate.count } = {}) {
   const charges: [points: number, returned?: number][] = [];
@@ -37,7 +37,7 @@ function open({ gate = Promise.resolve(), sliceMax = 0, count = rate.count } = {
   return { charges, returnSlices, store, budget, allowed, at: (ms: number) => (now = ms) };
 }
 
-test("writes that arrive while a charge is under way are charged together, and exactly", async () => {
+test("writes that arrive during a charge are charged together, and pass up to the budget", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { budget, charges } = open({ gate: promise });
   const first = budget.charge("acme");
@@ -49,7 +49,7 @@ test("writes that arrive while a charge is under way are charged together, and e
   expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(10);
 });
 
-test("a budget that is used up is asked for again once a second, and when its window has ended", async () => {
+test("the store is asked for a used-up budget once a second, and when its window has ended", async () => {
   const { allowed, budget, charges, at } = open();
   await allowed(12);
   const asked = charges.length;
@@ -66,7 +66,7 @@ test("a budget that is used up is asked for again once a second, and when its wi
   expect(charges).toHaveLength(asked + 2);
 });
 
-test("points that are refunded pass at once where they were charged", async () => {
+test("refunded points can be spent at once at the gateway that charged them", async () => {
   const { budget, store, at } = open();
   await budget.charge("acme");
   const { allowed, endsAt } = await budget.chargeWhole("acme", 500);
@@ -78,7 +78,7 @@ test("points that are refunded pass at once where they were charged", async () =
   expect(store.refund.mock.calls).toEqual([["acme", 4, endsAt]]);
 });
 
-test("what passed uncharged is not refunded, and a refund that fails is given up", async () => {
+test("a write that passed uncharged is not refunded, and a refund that fails is not repeated", async () => {
   const { budget, store } = open();
   await budget.refund("acme", 4, undefined);
   expect(store.refund).not.toHaveBeenCalled();
@@ -88,7 +88,7 @@ test("what passed uncharged is not refunded, and a refund that fails is given up
   expect(store.refund).toHaveBeenCalledOnce();
 });
 
-test("a large write is charged whole or not at all, and with its first point never more than the budget", async () => {
+test("a large write is charged whole or not at all, with its first point at most the whole budget", async () => {
   const { budget, charges } = open();
   await budget.charge("acme");
   await budget.charge("acme");
@@ -103,7 +103,7 @@ test("a large write is charged whole or not at all, and with its first point nev
   ]);
 });
 
-test("writes within a slice are answered at once, and the next question returns the slice", async () => {
+test("writes within a slice are answered at once, and the next charge at the store returns the slice", async () => {
   const { budget, charges } = open({ sliceMax: 20, count: 200 });
   expect(await budget.charge("acme")).toMatchObject({ allowed: true, remaining: 199 });
   for (let left = 198; left >= 196; left -= 1) {
@@ -114,7 +114,7 @@ test("writes within a slice are answered at once, and the next question returns 
   expect(charges).toEqual([[1], [8, 7]]);
 });
 
-test("writes that waited for a charge are served from its slice", async () => {
+test("writes that waited for a charge are charged to the slice that it leased", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { budget, charges } = open({ gate: promise, sliceMax: 20, count: 200 });
   const first = budget.charge("acme");
@@ -155,7 +155,7 @@ test("a slice that is not used for ten seconds is returned, and every slice when
   expect(returnSlices.mock.lastCall).toEqual([[rival]]);
 });
 
-test("writes pass while the store fails or does not answer, reported once the slice is used up", async () => {
+test("writes pass while the store fails or does not answer, and each one beyond the slice is reported", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const onOpen = vi.fn<(error: unknown) => void>();
@@ -177,6 +177,6 @@ test("writes pass while the store fails or does not answer, reported once the sl
   await vi.advanceTimersByTimeAsync(500);
   expect((await silent).allowed).toBe(true);
   expect(onOpen).toHaveBeenCalledTimes(2);
-  // It is not known whether the failed charge took the slice back, so it is not spent again.
+  // The failed charge may have taken the slice back, so the slice is not spent again.
   expect(charge.mock.calls.map(([{ returned }]) => returned?.lease)).toEqual([undefined, "a", undefined]);
 });

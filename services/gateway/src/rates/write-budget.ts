@@ -23,7 +23,7 @@ interface WriteBudgetDeps {
 /**
  * The writes of each tenant, counted over all gateways. A charge at the store also leases a slice
  * of the budget, to which following writes are charged without the store. Writes that arrive during
- * a charge are charged together. A used-up budget is asked for at most once a second.
+ * a charge are charged together. The store is asked for a used-up budget at most once a second.
  *
  * Disposing it returns the slices.
  */
@@ -81,7 +81,7 @@ export class WriteBudget implements AsyncDisposable {
       await this.#inTime(this.#store.refund(tenantId, points, endsAt));
       this.#held.refund(tenantId, points, endsAt);
     } catch {
-      // Ignored: at worst a later write is refused with Retry-After too early.
+      // Ignored: at worst a later write is refused although the tenant should have points left.
     }
   }
 

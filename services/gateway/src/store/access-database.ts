@@ -12,7 +12,6 @@ export function accessCollections(db: Db) {
   };
 }
 
-/** The version and indexes of the gateway's rows. */
 export const accessDatabaseVersion: DatabaseVersion = {
   base: 3,
   steps: [],

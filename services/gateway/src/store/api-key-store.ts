@@ -135,7 +135,7 @@ export class ApiKeyStore {
     return { ...fromRow(row), tenantDisabled: !tenant || tenant.disabledAt !== undefined };
   }
 
-  /** Runs one transaction on a tenant's keys. */
+  /** Runs one transaction on a tenant's keys; concurrent ones run one after the other. */
   async #changing<T>(tenantId: string, change: (transaction: KeysTransaction) => Promise<T>): Promise<T> {
     return this.#audit.transact(async (session, record) => {
       const tenant = await lockTenant(this.#tenants, tenantId, "keyChanges", session);

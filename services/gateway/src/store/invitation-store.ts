@@ -49,8 +49,8 @@ export class InvitationStore {
 
   /**
    * Revokes an invitation; has no effect when it is revoked already. `check` may throw to refuse
-   * it. `not_found` when the tenant has none with that id, `failed_precondition` when it was
-   * accepted.
+   * the revocation. `not_found` when the tenant has no invitation with that id,
+   * `failed_precondition` when it was accepted.
    */
   async revoke(
     tenantId: string,
@@ -80,9 +80,9 @@ export class InvitationStore {
   }
 
   /**
-   * Accepts the invitation with a code, and returns the member, also when the same person repeats
-   * it. `not_found` when there is no such invitation, `failed_precondition` when its inviter may no
-   * longer give its roles, or the tenant is disabled.
+   * Accepts the invitation with a code, and returns the member, also when the same person accepts
+   * it again. `not_found` when there is no such invitation, `failed_precondition` when its inviter
+   * may no longer give its roles, or the tenant is disabled.
    */
   async accept(hash: Buffer, person: Newcomer, by: AuditAuthor, now: Date): Promise<MemberRecord> {
     return this.#audit.transact(async (session, record) => {

@@ -12,8 +12,8 @@ export function memberKey(tenantId: string, memberId: string): string {
 }
 
 /**
- * Throws `permission_denied` unless the member has, in the tenant, the role that a person asserts.
- * Other actors have the roles of their caller's grant.
+ * Throws `permission_denied` when the actor is a person who does not have the asserted role in the
+ * tenant. Other actors are not checked: they have the roles of their caller's grant.
  */
 export async function requireOwnRole(
   members: Collection<MemberRow>,

@@ -15,7 +15,7 @@ export interface MemberPosition {
   readonly memberId: string;
 }
 
-/** A member as lists of other things show it. */
+/** The part of a member that `listNames` answers. */
 interface MemberName {
   readonly memberId: string;
   readonly name: string;
@@ -61,7 +61,7 @@ export class MemberStore {
     return { members: page.map(fromRow), next: rows.length > limit ? page.at(-1) : undefined };
   }
 
-  /** The same with the ids and names alone. */
+  /** The same page as `list` gives, with only ids and names. */
   async listNames(
     tenantId: string,
     { limit, after }: MemberPage,
@@ -92,7 +92,7 @@ export class MemberStore {
     return fromRow(row);
   }
 
-  /** The tenants of a person, by tenant id. */
+  /** The tenants of a person, ordered by tenant id. */
   async listMemberships(memberId: string, signal: AbortSignal): Promise<MembershipRecord[]> {
     const rows = await this.#members.find({ memberId }, { sort: { tenantId: 1 }, signal }).toArray();
     if (rows.length === 0) return [];

@@ -42,7 +42,7 @@ export interface InvitationRow {
   note: string;
   invitedBy: string;
   createdAt: Date;
-  /** From this time on it is not found; MongoDB deletes the row. */
+  /** From this time on the invitation is not found; MongoDB deletes the row. */
   expiresAt: Date;
   state: "open" | "accepted" | "revoked";
   /** The member that accepted it. */
@@ -58,7 +58,7 @@ export interface SignInLinkRow {
   roles: string[];
   createdBy: string;
   createdAt: Date;
-  /** From this time on it is not found; MongoDB deletes the row. */
+  /** From this time on the link is not found; MongoDB deletes the row. */
   expiresAt: Date;
 }
 
@@ -89,7 +89,8 @@ export interface WriteBudgetRow {
   /** Slices that gateways hold or have lost, with the points with which they were leased. */
   slices: { lease: string; points: number; endsAt: Date }[];
   /**
-   * Facts of the newest charge: its granted points, its slice, its time by the database's clock.
+   * Facts of the newest charge: its granted points, those of its slice, and its time by the
+   * database's clock.
    */
   granted: number;
   lent: number;

@@ -42,7 +42,10 @@ export class SignInLinkStore {
     });
   }
 
-  /** What a code signs in to, and the name of the tenant; `not_found` when there is none. */
+  /**
+   * The link of a code, with the present roles of the member, and the name of its tenant;
+   * `not_found` when there is no such code.
+   */
   async find(hash: Buffer, now: Date): Promise<{ link: SignInLinkRecord; tenantName: string }> {
     const row = await this.#links.findOne({ _id: new Binary(hash), expiresAt: { $gt: now } });
     const tenant = row && (await this.#tenants.findOne({ _id: row.tenantId }));

@@ -20,7 +20,6 @@ export async function lockTenant(
   return tenant;
 }
 
-/** The error about a tenant that is not there. */
 export function noTenant(tenantId: string): DomainError {
   return new DomainError("not_found", `there is no tenant "${tenantId}"`);
 }

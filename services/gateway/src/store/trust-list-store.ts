@@ -6,7 +6,7 @@ import type { StatedTrustList } from "../upstream/trust-list.ts";
 interface TrustListRow {
   _id: "trust_list";
   revision: number;
-  /** When signing stated it, by the database's clock, which all gateways share. */
+  /** When a gateway last read it from signing, by the database's clock that all gateways share. */
   readAt: Date;
   list: Pick<StatedTrustList, "body" | "statement" | "signature">;
 }
@@ -36,7 +36,7 @@ export class TrustListStore {
       await this.#rows.updateOne(isNotNewer, change, { upsert: true });
       return { revision, ...list };
     } catch (error) {
-      // A newer revision does not match, and the upsert fails with a duplicate id.
+      // A newer stored revision does not match, so the upsert fails with a duplicate id.
       if (!isDuplicateKey(error)) throw error;
     }
     const newer = await this.read();

@@ -10,8 +10,8 @@ const slicedBudgetMin = 100;
 /**
  * Stores how much of its write budget each tenant has used: one row for each tenant, one atomic
  * update for each charge. The points of a slice count as used from its lease to its return. So
- * never more than the budget is spent, and a charge is refused only when it would exceed the budget
- * without the points in slices.
+ * never more than the budget is spent, but a charge may be refused while gateways hold unspent
+ * points in slices.
  */
 export class WriteBudgetStore {
   readonly #budgets: Collection<WriteBudgetRow>;
@@ -68,9 +68,9 @@ export class WriteBudgetStore {
 
 /**
  * A window may seem longer than its rate's by this much. `$$NOW` is the time at which an update
- * began, and of two updates of a row the one that began first may be applied last. It then finds a
- * window that ends later than one that it would start itself, and must not replace it, because
- * charges would be forgotten.
+ * began, and of two updates of a row the one that began first may be applied last. The update that
+ * is applied last then finds a window that ends later than one that it would start itself. It must
+ * not replace that window, because charges would be forgotten.
  */
 const overtakingMsMax = 10_000;
 
@@ -108,9 +108,9 @@ function grant(points: number, whole: boolean, count: number) {
 }
 
 /**
- * Leases a slice: half of what all slices together may still hold, which is a tenth of the budget,
- * so that other gateways get slices, too. A slice counts with its leased points, also when its
- * gateway has died.
+ * Leases a slice. All slices together hold at most a tenth of the budget; a new one gets half of
+ * what is left of that, so that other gateways get slices, too. A slice counts with its leased
+ * points, also when its gateway has died.
  */
 function lend(lease: string, count: number) {
   const heldMax = count < slicedBudgetMin ? 0 : Math.floor(count / 10);

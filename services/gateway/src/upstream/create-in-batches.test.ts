@@ -70,7 +70,7 @@ test("documents of several tenants and keys share a call in turns, and each name
   ]);
 });
 
-test("a call that is late holds nobody up, and its tenants travel alone until a call of theirs is in time", async () => {
+test("a late call delays no other, and its tenants get calls of their own until one of these is in time", async () => {
   const { calls, push } = gatedDocuments();
   const slow = push("acme", "a1");
   await turn();

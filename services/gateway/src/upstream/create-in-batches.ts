@@ -18,7 +18,6 @@ interface CreateItem {
   readonly caller: Caller;
   /** The unparsed body of the request; empty after it was sent and answered. */
   readonly documentJson: Buffer;
-  /** Call options of the request. */
   readonly rpc: CallOptions;
 }
 
@@ -61,9 +60,9 @@ type Documents = Pick<Client<typeof DocumentService>, "batchCreateDocuments">;
  * batches. Tenants share a call and alternate in it, each document with its own actor.
  *
  * A call is answered when its last document is done. So documents from 32 KiB are sent apart from
- * small ones, and a tenant's apart from another's. A tenant that was part of a late call gets calls
- * of its own until one of them is in time, so that types that take long to check delay only their
- * owner.
+ * small ones, and large ones of different tenants in different calls. A tenant that was part of a
+ * late call gets calls of its own until one of them is in time, so that types that take long to
+ * check delay only their owner.
  */
 export function createInBatches(documents: Documents, registry: Registry): CreateDocument {
   const items = new Counter({
@@ -136,7 +135,7 @@ async function send(documents: Documents, batch: readonly Waiting[], leftMs: num
   try {
     return outcomesOf(await repeated(call, performance.now() + leftMs), batch.length);
   } finally {
-    // Otherwise V8 marks the whole heap each time that bodies add up to 64 MiB.
+    // Free the bodies: otherwise V8 marks the whole heap each time that they add up to 64 MiB.
     for (const { documentJson } of batch) freeBuffer(documentJson);
   }
 }

@@ -31,7 +31,7 @@ export class KeptPages {
     return this.#kept.get(tenantId, key);
   }
 
-  /** Notes a page that was just read. The key contains its tenant, too. */
+  /** Notes a page that was just read. The key contains the tenant, too. */
   note({ tenantId, key }: PageName, page: ListPublishedDocumentsResponse): void {
     if (this.#seen.get(key) === page.etag) {
       this.#kept.set(

@@ -36,7 +36,7 @@ function documents() {
 const textOf = ({ itemsJson }: { itemsJson: Uint8Array }) => Buffer.from(itemsJson).toString();
 
 describe("pages that are read together", () => {
-  it("are shared only with those who ask for the same of the same tenant", async () => {
+  it("are shared only by readers who ask for the same page of the same tenant", async () => {
     const { page, readWith } = documents();
     const pages = await Promise.all([page(), page(), page(), page("", "", "rival"), page("c")]);
     expect(pages.map(textOf)).toEqual([
@@ -61,14 +61,14 @@ describe("pages that are read together", () => {
     expect(readWith).toHaveLength(1);
   });
 
-  it("are shared by those who hold different old ones, and none of these tags is asked about again", async () => {
+  it("are shared by readers with different outdated tags, which are not compared again", async () => {
     const { page, etagOf, readWith } = documents();
     await Promise.all(["stale 1", "stale 2", "stale 3", "stale 4"].map((tag) => page("", tag)));
     expect(readWith).toEqual(["", etagOf()]);
   });
 });
 
-describe("those who ask while a page is read", () => {
+describe("readers who ask while a page is read", () => {
   it("get the page that is being read, when it is unchanged after they asked", async () => {
     const { page, etagOf, readWith } = documents();
     const pages = await Promise.all([page(), page(), page("", "stale")]);
@@ -76,7 +76,7 @@ describe("those who ask while a page is read", () => {
     expect(readWith).toEqual(["", etagOf()]);
   });
 
-  it("get what has changed since", async () => {
+  it("get the changed page when it changed after the call began", async () => {
     const { page, publish } = documents();
     const [first, ...others] = [page(), page(), page()];
     publish();
@@ -94,7 +94,7 @@ describe("a page that was read twice without a change", () => {
     return service;
   }
 
-  it("is kept, and asked about whenever it is wanted", async () => {
+  it("is cached, and its tag is compared whenever it is wanted", async () => {
     const { page, etagOf, compared, readWith } = await keptPage();
     const [plain, held] = await Promise.all([page(), page("", etagOf())]);
     expect([plain, held].map(textOf)).toEqual(['["demo","",1]', '["demo","",1]']);
@@ -102,7 +102,7 @@ describe("a page that was read twice without a change", () => {
     expect(readWith).toHaveLength(2);
   });
 
-  it("is read again after a change, and kept only after it was found unchanged once", async () => {
+  it("is read again after a change, and cached again only after a second read without a change", async () => {
     const { page, publish, compared } = await keptPage();
     publish();
     expect(textOf(await page())).toBe('["demo","",2]');
@@ -115,7 +115,7 @@ describe("a page that was read twice without a change", () => {
     expect(compared).toHaveLength(2);
   });
 
-  it("is answered to clients with an older one, for one question", async () => {
+  it("is answered to a client with an outdated tag, after one comparison", async () => {
     const { page, etagOf, compared, readWith } = await keptPage();
     const answered = await page("", "stale");
     expect([textOf(answered), answered.notModified]).toEqual(['["demo","",1]', false]);
@@ -129,7 +129,7 @@ describe("a page that was read twice without a change", () => {
     expect((await page("", etagOf())).notModified).toBe(true);
   });
 
-  it("is not what one read makes: one read keeps nothing", async () => {
+  it("is the only one that is cached: a page that was read once is not", async () => {
     const { page, compared } = documents();
     await page("a");
     await page("b");

@@ -32,16 +32,16 @@ interface TagQuestion extends PageQuestion {
 }
 
 /**
- * When the next call for a page no longer waits for the running one. A large page takes a tenth of
- * a second on a busy machine; with that as the limit, each further call delayed the ones before it
- * even more.
+ * After `lateMs` the next call for a page no longer waits for the running one. A large page takes a
+ * tenth of a second on a busy machine; with that as the limit, each further call delayed the ones
+ * before it even more.
  */
 const late = { lateMs: 1_000, outMax: 8 };
 
 /**
  * Reads pages. Readers of the same page share one call. A page that was read twice without a change
- * is cached, and whether it is current is asked whenever it is wanted; the same is asked for pages
- * that clients have. All these questions go out together, one for each page and tag.
+ * is cached. Whenever it is wanted, documents is asked whether its tag is current, and so for the
+ * tags of pages that clients have. All these questions go out together, one for each page and tag.
  */
 export function pageReader(calls: PageCalls): ReadPage {
   const kept = new KeptPages();
@@ -72,7 +72,8 @@ export function pageReader(calls: PageCalls): ReadPage {
 
 /**
  * Reads a page, unless it is unchanged since the last call. The reader's own tag is outdated, so it
- * is not sent: readers with different old tags share a page, which is not older than the tag.
+ * is sent only as the tag that the page must not be older than: readers with different old tags
+ * share a page.
  */
 async function readAfter(
   calls: PageCalls,

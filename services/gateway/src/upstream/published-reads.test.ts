@@ -114,7 +114,7 @@ it("readers of the feed at one position share a call, but none that began before
 });
 
 describe("readers of one site", () => {
-  it("share a call with those who ask while it is out, and each host has its own", async () => {
+  it("share a call, and each host has a call of its own", async () => {
     const asked: string[] = [];
     const unused = () => Promise.reject(new Error("not asked here"));
     const reads = batchReads({

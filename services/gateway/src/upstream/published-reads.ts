@@ -63,8 +63,8 @@ interface SiteQuestion {
 }
 
 /**
- * Callers of the same site share a call: it may have a megabyte, and all pages of a site's server
- * ask for it.
+ * Callers of the same site share a call: its configuration may have a megabyte, and all pages of
+ * the site's server ask for it.
  */
 function siteReader(calls: SiteCalls): (question: SiteQuestion) => Promise<GetPublishedSiteResponse> {
   return createBatcher({

@@ -31,7 +31,7 @@ function followers() {
   return { asked, follow };
 }
 
-test("who waits for the same, for as long, shares one call and its answer", async () => {
+test("callers that wait for the same and for as long share one call and its answer", async () => {
   const { asked, follow } = followers();
   const same = [follow("a"), follow("a"), follow("a")];
   const others = [follow("b"), follow("a", 10_000)];
@@ -59,7 +59,7 @@ test("later callers join a running call only in the first twentieth of its `wait
   expect(asked).toHaveLength(2);
 });
 
-test("an answer or a failure is not shared with those who come after it", async () => {
+test("an answer or a failure is not shared with callers that come after it", async () => {
   const { asked, follow } = followers();
   const first = follow("a");
   asked[0]!.answer("old");
@@ -72,7 +72,7 @@ test("an answer or a failure is not shared with those who come after it", async 
   expect(await next).toBe("new");
 });
 
-test("a caller that aborts is rejected at once, and the call is aborted when the last caller has", async () => {
+test("a caller that aborts is rejected at once, and the call is aborted when the last caller aborts", async () => {
   const { asked, follow } = followers();
   const [first, second] = [new AbortController(), new AbortController()];
   const waits = [follow("a", 20_000, first.signal), follow("a", 20_000, second.signal)];

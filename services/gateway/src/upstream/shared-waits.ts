@@ -15,15 +15,16 @@ interface WaitQuestion {
 }
 
 /**
- * A call can be joined only in this first part of its time. It ends that much before the time that
- * the last caller asked for: 1 s of 20.
+ * A call can be joined only in this first part of its time. So its answer comes at most this much
+ * before the time that a joining caller asked for: 1 s of 20.
  */
 const joinableMax = 1 / 20;
 
 /**
  * Shares one waiting call between callers with the same question who come soon after each other, as
- * callers do that one change woke. A caller whose signal aborts is rejected with its reason; the
- * call is aborted when all callers are. It has the other options of the first caller.
+ * callers do that one change woke. A caller whose signal aborts is rejected with the signal's
+ * reason; the call is aborted when all callers are. The call has the other options of the first
+ * caller.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing

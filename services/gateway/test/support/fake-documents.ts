@@ -58,7 +58,7 @@ export class FakeDocuments {
   /** The current tag, if it differs from the page's: a tag can be older than its page. */
   currentEtag: string | undefined;
   listFailure: Error | undefined;
-  /** Answers the create of a document by its id. */
+  /** Refusals of creates, by the id of the document. */
   readonly refusals = new Map<string, MessageInitShape<typeof ErrorInfoSchema>>();
 
   routes(): RpcRoute[] {

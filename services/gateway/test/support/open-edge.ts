@@ -3,7 +3,6 @@ import { FakeDocuments, serve } from "./fake-documents.ts";
 import { type RawOptions, rawText } from "./raw-request.ts";
 import { newKey, openGateway } from "./start-gateway.ts";
 
-/** What `openEdge` opens. */
 export type Edge = Awaited<ReturnType<typeof openEdge>>;
 
 /** A gateway before a fake documents service, and a key of the tenant "acme" with every scope. */

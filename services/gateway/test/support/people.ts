@@ -2,19 +2,19 @@ import { ConnectError } from "@connectrpc/connect";
 import { personActor } from "@vidimus/kit/rpc/context/person";
 import { accessClient, memberClient } from "./start-gateway.ts";
 
-/** An identity of the link issuer, and its actor. */
+/** A person at the issuer https://id.example, with its actor. */
 export function someone(subject: string) {
   const identity = { issuer: "https://id.example", subject };
   return { identity, name: subject, actor: personActor(identity) };
 }
 
-/** People of the tenants of one gateway. */
+/** Makes tenants and members of them at one gateway, and clients that act as members. */
 export function peopleOf(port: number) {
   const members = memberClient(port);
   let tenants = 0;
   return {
     members,
-    /** Acts as a person in a role. */
+    /** A client that acts as a person in a role. */
     as: (subject: string, role: string) => memberClient(port, role, someone(subject).actor),
     /** Makes a tenant, and members of it with their roles. */
     async tenant(people: Readonly<Record<string, readonly string[]>> = {}): Promise<string> {

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A connection that keeps what came back, as text. */
+/** A connection that keeps the beginning of what comes back, as text. */
 export interface RawClient extends Disposable {
   readonly socket: Socket;
-  /** Everything that came back so far. */
+  /** What came back so far; pieces that come after the first 4 KiB are dropped. */
   text(): string;
   /**
    * Resolves with the status of the first answer as soon as its head is there; 0 when the
@@ -15,15 +15,14 @@ export interface RawClient extends Disposable {
   readonly ended: Promise<void>;
 }
 
-/** How a client behaves. */
 interface RawClientOptions {
-  /** It reads nothing. */
+  /** The client reads nothing. */
   readonly unread?: boolean;
   /** The client may keep sending after the server has ended its side. */
   readonly allowHalfOpen?: boolean;
 }
 
-/** Connects and writes. */
+/** Resolves when the connection is open and the text was written. */
 export async function rawClient(
   port: number,
   text: string | Buffer,
@@ -56,7 +55,7 @@ export async function rawClient(
   };
 }
 
-/** The head of a request. */
+/** The head of an HTTP/1.1 request, with `host: x` unless the headers have a host. */
 export function requestHead(line: string, headers: Record<string, string>): string {
   const lines = Object.entries({ host: "x", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${line} HTTP/1.1\r\n${lines.join("")}\r\n`;

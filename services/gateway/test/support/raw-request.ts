@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** What came back on a connection: its first answer, and everything there was. */
+/** The first answer on a connection, and the statuses of all answers. */
 interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -9,17 +9,16 @@ interface RawAnswer {
   readonly statuses: readonly number[];
 }
 
-/** How bytes are sent. */
 export interface RawOptions {
   /** Local address of the connection; all of 127.0.0.0/8 is this machine's. */
   readonly from?: string;
-  /** Whether our side of the connection ends after the bytes. */
+  /** Whether the client ends its side of the connection after the bytes. */
   readonly end?: boolean;
 }
 
 /**
- * Writes bytes to a port of this machine and reads until the connection ends, so the request must
- * ask for its end.
+ * Writes bytes to a port of this machine and reads until the connection ends. The request must make
+ * the gateway end the connection.
  */
 export async function rawRequest(port: number, text: string, options?: RawOptions): Promise<RawAnswer> {
   return readAnswer(await rawText(port, text, options));

@@ -6,8 +6,8 @@ import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { inject } from "vitest";
 
 /**
- * Runs the gateway as a process of its own, on free ports, with limits off; `env` says what is
- * otherwise.
+ * Runs the gateway as a process of its own, on free ports and with limits off, unless `env` sets
+ * something else.
  */
 export async function spawnGateway(env: Record<string, string>) {
   const lines: string[] = [];
@@ -47,9 +47,9 @@ export async function spawnGateway(env: Record<string, string>) {
   return {
     ...ports,
     database,
-    /** What it printed so far. */
+    /** What the gateway printed so far. */
     lines,
-    /** Asks it to stop, and answers its exit code. */
+    /** Asks the gateway to stop, and returns its exit code. */
     async stop(): Promise<number | null> {
       if (child.exitCode === null) child.kill("SIGTERM");
       await exited;

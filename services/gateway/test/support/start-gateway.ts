@@ -65,7 +65,7 @@ function transportTo(port: number, role: string, actor: string) {
   return createGrpcTransport({ target: `127.0.0.1:${port}`, interceptors: [asActor] });
 }
 
-/** Makes a tenant with a key of some scopes, all of them unless said. */
+/** Makes a tenant, unless it exists, and a key of it with the scopes, by default all. */
 export async function newKey(
   access: ReturnType<typeof accessClient>,
   tenantId: string,

@@ -3,7 +3,7 @@ import { createSecretKey } from "node:crypto";
 import { expect, test } from "vitest";
 import { localWrappedCustody } from "./local-wrapped.ts";
 
-// What every custody does is in test/custody-contract.test.ts.
+// test/custody-contract.test.ts tests what every custody must do.
 const kek = (byte: number) => createSecretKey(Buffer.alloc(32, byte));
 const custody = localWrappedCustody(kek(7));
 
@@ -33,14 +33,14 @@ test("a wrong KEK is a ConfigError that says so, without a byte of any KEK", asy
   );
 });
 
-test("an envelope under a new KEK shares nothing with the one under the old KEK, which does not open it", async () => {
+test("an envelope under a new KEK shares nothing with that under the old KEK, which cannot open the new", async () => {
   const key = await custody.generate();
   const renewed = localWrappedCustody(kek(8), kek(7));
   const sealed = await renewed.rewrap(key);
   const [before, after] = [key.sealed, sealed].map(({ envelope }) => Buffer.from(envelope));
   for (let at = 1; at + 8 <= before!.length; at += 8) expect(after!.includes(before!.subarray(at, at + 8))).toBe(false);
   await expect(custody.open({ ...key, sealed })).rejects.toThrow("wrong KEK");
-  // It does not open either when the name of the KEK in the envelope is changed.
+  // The old KEK does not open the new envelope with its own name in it either.
   const renamed = Buffer.concat([before!.subarray(0, 9), after!.subarray(9)]);
   await expect(custody.open({ ...key, sealed: { ...sealed, envelope: renamed } })).rejects.toThrow("was changed");
   await expect(localWrappedCustody(kek(8)).open({ ...key, sealed })).resolves.toBeDefined();

@@ -28,7 +28,8 @@ const sealName = "the seal of the key ring";
  * Envelope of a signing key: header, boxed data key (60 bytes), boxed PKCS #8. Of a seal key:
  * header, boxed key.
  *
- * @param oldKek opens what it has wrapped, and wraps only for a ring that it wraps
+ * @param oldKek opens what it has wrapped; wraps new keys only while it wraps the seal of their
+ * ring
  */
 export function localWrappedCustody(kek: KeyObject, oldKek?: KeyObject): KeyCustody {
   const newest = kekOf(kek, "SIGNING_KEK_FILE");

@@ -3,7 +3,6 @@ import { type Ledger, type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
 import { checkSignature } from "./standing-signature.ts";
 import { parseStatement } from "./statement.ts";
 
-/** A signature that was refused, and why. */
 interface RefusedSignature {
   readonly snapshotKey: string;
   readonly reason: string;
@@ -29,8 +28,9 @@ const chunkMax = 256;
 /**
  * Adds signatures to a ledger that was restored from a backup. Otherwise the snapshots would be
  * signed a second time, and receivers would get other bytes under the same id. A signature is
- * accepted only if a key of the ring made it, under the signing number that documents has, and
- * replaces only one with a lower number. May be repeated: known signatures stay as they are.
+ * accepted only if a key of the ring made it, and the ledger has no other signature of the snapshot
+ * by a key that is not revoked. It keeps the signing number that documents has, or gets the next
+ * one after those in the ledger. May be repeated: known signatures stay as they are.
  */
 export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<LedgerEntry>): Promise<Adoption> {
   const sum = { adopted: 0, known: 0, refused: new Array<RefusedSignature>() };

@@ -12,7 +12,7 @@ beforeEach(() => {
   clock = new CheckedClock({ now: () => new Date(wall), elapsedMs: () => elapsed });
 });
 
-/** Compares with a database that takes so long to answer; its time stands in the middle. */
+/** Compares with a database that answers after `tookMs` with the time halfway through the wait. */
 const compare = (tookMs = 0) =>
   clock.compare(async () => {
     const time = new Date(databaseStart + elapsed + tookMs / 2);
@@ -47,7 +47,7 @@ test("a process whose clock is off uses the database's time, and says by how muc
   expect(() => clock.require()).toThrow("3600 s behind the database's: nothing is signed");
 });
 
-test("a step of the clock is noticed before it is compared again, and so is its return", async () => {
+test("a step of the clock is noticed before the next comparison, and so is the step back", async () => {
   await compare();
   wall += 61_000;
   expect(clock.isOff).toBe(true);

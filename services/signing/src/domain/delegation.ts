@@ -21,7 +21,7 @@ export function delegationEnd(delegation: string): Date | undefined {
   return Number.isNaN(end.getTime()) ? undefined : end;
 }
 
-/** What a delegation must contain to be installed. */
+/** What a delegation is checked against before it is installed. */
 interface DelegationRule {
   readonly listKey: Pick<ListKey, "keyId" | "publicKey">;
   /** SPKI DER. */

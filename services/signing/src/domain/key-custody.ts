@@ -36,7 +36,7 @@ export interface KeyCustody {
    * Makes an Ed25519 key pair.
    *
    * @param seal of the ring that gets the key. The key is wrapped by the same KEK, because other
-   * processes of the ring may not have a newer one yet; without it by the newest
+   * processes of the ring may not have a newer one yet. Without a seal it is wrapped by the newest
    */
   generate(seal?: SealedKey): Promise<CustodyKey>;
   /**

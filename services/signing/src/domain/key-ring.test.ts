@@ -86,7 +86,7 @@ describe("activating a pending key", () => {
     expect(openEnded(keys)).toEqual(["standby"]);
   });
 
-  test("is refused before it was published long enough, and not in an emergency", () => {
+  test("is refused before the key was published long enough, but not in an emergency", () => {
     const early = () => activateKey(founded, "standby", later(dayMs - 1), { emergency: false });
     expect(early).toThrow("the key standby may sign from 2026-11-22T09:30:00.123Z on");
     const keys = activateKey(founded, "standby", later(hourMs), { emergency: true });
@@ -107,7 +107,7 @@ describe("activating a pending key", () => {
   test.each([
     ["first", "is active, not pending"],
     ["other", "has no key other"],
-  ])("is refused to %s", (keyId, fault) => {
+  ])("is refused for the key %s", (keyId, fault) => {
     expect(() => activateKey(founded, keyId, later(dayMs), { emergency: true })).toThrow(fault);
   });
 });

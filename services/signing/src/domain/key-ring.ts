@@ -91,8 +91,8 @@ export function listedKeys(ring: KeyRing): readonly RingKey[] {
 }
 
 /**
- * Whether a key may become active: it was published long enough ago, and its planned end is still
- * ahead for receivers with a trust list of up to an hour.
+ * Whether a key may become active: it was published long enough ago, and its planned end is more
+ * than `validityTailMs` ahead.
  */
 export function isReady(key: RingKey, now: Date): boolean {
   return key.state === "pending" && key.validFrom <= now && isFresh(key, now);

@@ -81,8 +81,8 @@ export function retireKey(keys: Keys, keyId: string, now: Date): Keys {
 
 /**
  * Revokes a key: it leaves the trust list, and its private key is destroyed. When it was active,
- * the pending key that was published first becomes active if it may sign. Otherwise nothing signs
- * until it may; in an emergency it becomes active at once.
+ * the first pending key that may sign becomes active. When none may, nothing signs until one may.
+ * In an emergency the first pending key becomes active at once.
  *
  * @throws DomainError not_found; failed_precondition when it is revoked already
  */

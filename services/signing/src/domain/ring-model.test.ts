@@ -20,7 +20,7 @@ const rules = { prepublishMs: 3 * hourMs, rotateAfterMs: 90 * dayMs };
 const kek = (generation: number) => createSecretKey(Buffer.alloc(32, generation));
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** An operation may be refused, but in no other way. */
+/** An operation may be refused, but only with a DomainError. */
 function refusal(error: Error): undefined {
   expect(error).toMatchObject({ name: "DomainError" });
 }
@@ -281,7 +281,7 @@ test("with emergencies too there is never a second active key, and no retired ke
   await holds(true, 150);
 }, 120_000);
 
-test("signing off in one process does not pause the other; off in both lists no active key", async () => {
+test("signing off in one process does not pause the other; off in both leaves no key that signs", async () => {
   const world = new World();
   const lookBoth = () => Promise.all(world.replicas.map(({ watch }) => watch.look()));
   await lookBoth();

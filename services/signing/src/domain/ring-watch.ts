@@ -34,7 +34,7 @@ export interface RingWatchDeps {
   rules: RingRules;
   /** Whether this process signs. */
   isOn: boolean;
-  /** Gives the dates of the ring. It is compared here with the database's clock. */
+  /** Gives the dates of the ring. RingWatch compares it with the database's clock. */
   clock: CheckedClock;
   /** Milliseconds of a monotonic clock. */
   elapsedMs(): number;
@@ -56,7 +56,8 @@ interface Look {
 
 /**
  * Reads the ring repeatedly, and signs with its active key. A process that signs also does the
- * ring's due changes (`tendRing`); one that does not pauses signing when no other process signs.
+ * ring's due changes (`tendRing`). A process that does not sign pauses the ring when no other
+ * process signs.
  */
 export class RingWatch {
   readonly #deps: RingWatchDeps;
@@ -151,8 +152,8 @@ export class RingWatch {
   }
 
   /**
-   * Needed only at the first look, because this process has not read a ring yet with which to
-   * compare.
+   * Compares at the first look, and whenever there is no ring. At other looks `SealedRings`
+   * compares the ring with the one that this process has read before.
    */
   async #checkAgainstLedger(standing: KeyRing | undefined): Promise<void> {
     if (standing && this.#last) return;

@@ -66,7 +66,7 @@ const signingsMax = 100;
 export async function signDigests(deps: SignDigestsDeps, digests: readonly SnapshotDigest[]): Promise<SignOutcome[]> {
   const state = await deps.signingState();
   // A key from a machine whose clock is ahead may become valid later than `now`. Receivers refuse a
-  // signature from before that, so it gets the key's first moment.
+  // signature from before that time, so the signature gets the key's first moment.
   const signedAt = new Date(Math.max(deps.now().getTime(), state.key.validFrom.getTime()));
   const outcomes = new Map<number, SignOutcome>();
   let due = digests.map((digest, index) => ({ digest, index, signing: 1 }));

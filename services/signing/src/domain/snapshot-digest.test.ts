@@ -43,7 +43,7 @@ test.each<[Partial<RawSnapshotDigest>, string]>([
   [{ status: "usable\n" }, "status"],
   [{ sha256: new Uint8Array(31) }, "sha256"],
   [{ sha256: new Uint8Array(33) }, "sha256"],
-])("%o is refused by name", (change, member) => {
+])("%o is refused, and the member is named", (change, member) => {
   expect(faultsOf(change)).toEqual([`/items/3/${member}`]);
 });
 

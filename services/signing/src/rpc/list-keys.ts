@@ -6,11 +6,11 @@ import { listedKeys, type RingKey, signingKey } from "../domain/key-ring.ts";
 import type { StatedList } from "../domain/stated-list.ts";
 
 export interface ListKeysDeps {
-  /** `domain/state-lists.ts`. */
+  /** The function that `stateLists` returns: `domain/state-lists.ts`. */
   statedList(): Promise<StatedList>;
 }
 
-/** Answers with the list of the stored ring. */
+/** Answers the stated list, which stays the last one while the stored ring cannot be used. */
 export function listKeys({ statedList }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
   return async () => {
     const { ring, body, statement, signature } = await statedList();

@@ -40,8 +40,8 @@ const attemptsMax = 60;
 
 /**
  * Keeps every signature, in chained batches. A batch is one document, so it is stored completely or
- * not at all, and its number is the compare-and-swap between processes. Unique on snapshot and
- * signing number.
+ * not at all, and its number is the compare-and-swap between processes. A unique index admits one
+ * entry for each snapshot and signing number.
  */
 export class LedgerStore implements Ledger {
   static readonly indexes = {

@@ -49,8 +49,7 @@ export class RingStore implements SealedRingStorage {
   readonly #audit: Pick<AuditLog, "transact"> | undefined;
 
   /**
-   * @param audit for changes with an entry; absent in a process without an admin door, which makes
-   * none
+   * @param audit for changes with an entry; absent in the restore command, which makes none
    */
   constructor(db: Db, audit?: Pick<AuditLog, "transact">) {
     this.#rings = db.collection("ring");

@@ -2,7 +2,6 @@ import type { DatabaseVersion } from "@vidimus/kit/mongo/database-version";
 import { LedgerStore } from "./ledger-store.ts";
 import { SignerStore } from "./signer-store.ts";
 
-/** The version and indexes of signing's rows. */
 export const signingDatabaseVersion: DatabaseVersion = {
   base: 2,
   steps: [],

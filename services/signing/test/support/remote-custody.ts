@@ -7,9 +7,9 @@ const { subtle } = webcrypto;
 const custodyName = "remote-kms";
 
 /**
- * Custody by a key management service, in memory. It cannot export: its keys are made as keys that
- * Web Crypto gives to nobody. The database holds the names of keys only. Processes share it, as they
- * would share a KMS.
+ * Custody by a key management service, in memory. Its private keys cannot be exported from Web
+ * Crypto, and the database holds only their names. Processes share one such custody, as they would
+ * share a KMS.
  */
 export function remoteCustody(): KeyCustody {
   const pairs = new Map<string, { privateKey: webcrypto.CryptoKey; publicKey: Buffer }>();

@@ -64,7 +64,6 @@ export interface TestDigest {
   attestation?: Uint8Array;
 }
 
-/** The attestation of a digest. */
 export function attest(item: TestDigest, key = attestationKey): Uint8Array {
   return attestationOf(key, { ...item, sequence: Number(item.sequence), version: Number(item.version) });
 }

@@ -43,7 +43,10 @@ interface GetKeysDeps {
   readonly trustList: TrustListCache;
 }
 
-/** Without an envelope and without a key, readable from every origin. */
+/**
+ * The answer is the trust list itself, without the envelope of other answers. No key is needed, and
+ * pages of every origin may read it.
+ */
 export const getKeys = defineRoute({
   method: "GET",
   url: "/api/keys",

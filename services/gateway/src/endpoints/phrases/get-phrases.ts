@@ -44,8 +44,8 @@ const query = Type.Object(
 );
 
 /**
- * Streams the dictionary row by row. A 304 reads no rows, because the tag is made from the
- * dictionary's revision.
+ * Streams the dictionary in parts of whole phrases. A 304 reads no phrases, because the tag is made
+ * from the dictionary's revision.
  */
 export const getPhrases = defineRoute({
   method: "GET",
@@ -94,7 +94,7 @@ export const getPhrases = defineRoute({
     return {
       status: 200,
       headers: headersOf(state.revision),
-      // The revision of the rows, which may be newer than the one that was asked for before.
+      // The rows may be of a newer revision than the one that was read before them.
       headersOnceBegun: () => headersOf(shown),
       body: () => exported(deps, request, { ...form, show }, { ...call.rpc, signal: call.gone() }),
     };
@@ -103,7 +103,7 @@ export const getPhrases = defineRoute({
 
 /**
  * Reads the next piece when the socket has taken the one before. Calls `show` with the revision of
- * the rows at the first piece.
+ * the rows before each piece.
  */
 async function* exported(
   { phrases }: GetPhrasesDeps,

@@ -27,7 +27,7 @@ export const phraseSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A phrase as it is sent. It is described here and validated by phrases. */
+/** A phrase as clients send it, for the API description only: the phrases service validates it. */
 export const phraseInput = Type.Object(
   {
     id: Type.Optional(id),
@@ -42,7 +42,6 @@ export const phraseInput = Type.Object(
   { additionalProperties: false },
 );
 
-/** An example phrase for the API description. */
 export const phraseExample = {
   id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77",
   language: "sv-SE",
@@ -55,7 +54,7 @@ export const phraseExample = {
   updatedAt: "2026-11-21T09:30:00.000Z",
 };
 
-/** The example as CSV exports write it. */
+/** `phraseExample` as CSV exports write it. */
 export const csvExample =
   "id,language,phrase,caseSensitive,forbidden,commonMistakes,description,createdAt,updatedAt\r\n" +
   "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77,sv-SE,Försvarsmakten,true,false,Forsvarsmakten,,2026-11-21T09:30:00.000Z,2026-11-21T09:30:00.000Z\r\n";

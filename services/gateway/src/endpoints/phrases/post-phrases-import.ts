@@ -16,7 +16,7 @@ const rowsPerPoint = 100;
  * parsed but not written.
  */
 const refusedRowsPerPoint = 1_000;
-/** Enough for an import of 50,000 rows on a slow machine beside others. */
+/** Enough for an import of 50,000 rows on a slow machine beside other imports. */
 const timeoutMs = 50_000;
 
 const count = Type.Integer({ minimum: 0 });

@@ -9,7 +9,7 @@ interface PutPhrasesDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "upsertPhrase">;
 }
 
-/** The body is parsed by phrases. */
+/** The body is passed on unparsed, because the phrases service parses it. */
 export const putPhrases = defineRoute({
   method: "PUT",
   url: "/v1/phrases",

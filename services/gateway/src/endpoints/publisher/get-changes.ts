@@ -74,7 +74,6 @@ interface GetChangesDeps {
   readonly published: Pick<Client<typeof PublishedDocumentService>, "listPublishedChanges">;
 }
 
-/** What was published and withdrawn since a token. */
 export const getChanges = defineRoute({
   method: "GET",
   url: "/v1/publisher/changes",

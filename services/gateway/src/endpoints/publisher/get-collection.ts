@@ -31,7 +31,7 @@ const cursor = Type.Optional(
 
 const query = Type.Object({ ...filters, include, ...pageParameters, cursor }, { additionalProperties: false });
 
-/** One page of each collection. */
+/** The routes of all collections; each answers one page. */
 export const getCollection = collections.map(({ name, type }) =>
   defineRoute({
     method: "GET",

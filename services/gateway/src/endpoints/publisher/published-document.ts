@@ -46,7 +46,7 @@ export const documentSuccess = {
   },
 } as const;
 
-/** Answers one document, by id or by slug. */
+/** Answers one document, by id or by slug; `include` is "links" or undefined. */
 export async function answerDocument(
   { published }: DocumentDeps,
   call: Call,

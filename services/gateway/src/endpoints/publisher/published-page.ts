@@ -28,7 +28,6 @@ export function readLimit(limit: string | undefined): number {
   return Number(limit ?? limitDefault);
 }
 
-/** Where a page starts. */
 export const cursorParameter = Type.Optional(
   Type.String({ description: "nextCursor of an earlier page, verbatim. A malformed one means from the top." }),
 );
@@ -46,7 +45,7 @@ export const pageParameters = {
   cursor: cursorParameter,
 };
 
-/** `{"ok":true,"data":{items,nextCursor,hasMore}}`, with more members where a list has them. */
+/** `{"ok":true,"data":{items,nextCursor,hasMore}}`, with the members of `more` in `data`. */
 export function pageSchema(item: TSchema, more: Parameters<typeof Type.Object>[0] = {}) {
   return Type.Object({
     ok: Type.Literal(true),

@@ -19,14 +19,12 @@ export const publishedDocument = Type.Object(
   { additionalProperties: false },
 );
 
-/** A document's id in a path. */
 export const idParameter = {
   ...documentId,
   "x-must": "a UUID",
   examples: ["4f7d4c3e-4a9c-4a37-9d0f-6f2b1f0a9e11"],
 };
 
-/** A version of a document, counted from 1. */
 export const versionNumber = Type.Integer({ minimum: 1 });
 
 /** Position of a snapshot among those of its document, counted from 1. */
@@ -35,7 +33,6 @@ export const sequenceNumber = Type.Integer({ minimum: 1 });
 /** SHA-256 in hex. */
 export const digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
-/** An example document for the API description. */
 export const documentExample = {
   content: { blocks: [{ data: { html: "No boat today." }, type: "core/text" }] },
   id: "4f7d4c3e-4a9c-4a37-9d0f-6f2b1f0a9e11",
@@ -46,7 +43,7 @@ export const documentExample = {
   updated_at: "2026-11-21T09:30:00.000Z",
 };
 
-/** Errors of a read of a document that was not published or is withdrawn. */
+/** Example errors of a read of a document that was not published or is withdrawn. */
 export const absence = {
   NOT_FOUND: `there is no published document ${documentExample.id}`,
   GONE: `document ${documentExample.id} was withdrawn`,

@@ -22,7 +22,7 @@ test.each([
   ["2017-01-01T01:59:60+02:00", "2017-01-01T00:00:00.000Z"],
   ["2024-02-29", "2024-02-29T00:00:00.000Z"],
   ["1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.500Z"],
-])("%s is %s", (text, instant) => {
+])("%s is read as %s", (text, instant) => {
   expect(new Date(parseTimestamp(text)!).toISOString()).toBe(instant);
 });
 

@@ -9,7 +9,6 @@ interface DeleteEndpointDeps {
   readonly endpoints: Pick<Client<typeof EndpointService>, "deleteEndpoint">;
 }
 
-/** Deletes an endpoint with its pending deliveries. */
 export const deleteEndpoint = defineRoute({
   method: "DELETE",
   url: "/v1/webhooks/endpoints/:id",

@@ -41,7 +41,6 @@ export function attemptOf(attempt: DeliveryAttempt) {
   };
 }
 
-/** The recomputed request of a delivery, as it is answered. */
 export function requestOf({ recomputed, url, headers, body }: DeliveryRequest) {
   const named = headers.map(({ name, value }) => [name, value] as const);
   return { recomputed, url, headers: Object.fromEntries(named), body: Buffer.from(body).toString() };

@@ -91,20 +91,17 @@ export const replaySchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** An id in a query. */
 export const idQuery = { ...documentId, "x-must": "a UUID" };
 
-/** The header `webhook-id`, in a query. */
+/** The value of a header `webhook-id`, in a query. */
 export const webhookIdQuery = Type.String({
   pattern: "^[A-Za-z0-9_]{1,100}$",
   "x-must": "a webhook-id",
   examples: ["snp_0f6ac51452484d4f671082cecc54af2b_12"],
 });
 
-/** A delivery's state in a query. */
 export const stateQuery = Type.String({ enum: deliveryStates, "x-must": `one of ${deliveryStates.join(", ")}` });
 
-/** A time in a query. */
 export const timeQuery = Type.String({
   examples: ["2026-11-21T09:30:00.000Z"],
   description: "ISO 8601 date or date-time, UTC where it names no offset.",

@@ -58,7 +58,6 @@ function healthOf({ gate, pendingDocuments, lastFailure, heldDeliveries, hasMore
   };
 }
 
-/** The result of a ping, as it is answered. */
 export function pingOf(ping: PingResult | undefined) {
   if (!ping) throw new Error("delivery answered without the ping");
   const { accepted, status, failure, detail, answer, took } = ping;

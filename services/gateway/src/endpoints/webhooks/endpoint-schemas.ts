@@ -168,7 +168,6 @@ export const pingSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** A secret, which is shown once. */
 export const secretSchema = Type.String({ pattern: "^whsec_[A-Za-z0-9+/]{43}=$", description: "Shown once." });
 
 /** `{"ok":true,"data":{…}}` with these members of `data`. */
@@ -176,15 +175,14 @@ export function dataSchema(properties: Parameters<typeof Type.Object>[0]) {
   return Type.Object({ ok: Type.Literal(true), data: Type.Object(properties, { additionalProperties: false }) });
 }
 
-/** The id in a path. */
 export const endpointParams = Type.Object({
   id: Type.String({ description: "Of the endpoint.", examples: ["01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77"] }),
 });
 
-/** Bodies of these routes are small. */
+/** The body rule of webhook routes. Settings are small, so 64 KiB are enough. */
 export const jsonBody = { types: ["application/json"], bytesMax: 64 * 1024 };
 
-/** Longer than an attempt at a receiver may take. */
+/** Longer than one attempt at a receiver may take, because the call answers with its result. */
 export const pingTimeoutMs = 18_000;
 
 export const endpointExample = {

@@ -1,4 +1,3 @@
-/** Settings in the body of a request. */
 interface GivenSettings {
   readonly url?: string;
   readonly name?: string | null;
@@ -12,7 +11,10 @@ interface GivenSettings {
   readonly ratePerSecond?: number | null;
 }
 
-/** Settings as delivery takes them: absent for those that the body does not have. */
+/**
+ * Settings as delivery takes them. Those that the body does not have stay absent; null becomes ""
+ * or 0, for the default.
+ */
 export function settingsOf({ name, events, documentTypes, headers, ratePerSecond, ...same }: GivenSettings) {
   return {
     ...same,

@@ -72,8 +72,9 @@ export const getDelivery = defineRoute({
 });
 
 /**
- * The body may be that of a withheld document, which no scope for reading shows. A caller who may
- * change endpoints could have it sent to one anyway.
+ * `include=request` may show the body of a withheld document, which no scope for reading allows.
+ * The scope webhooks:write is enough, because its holder could have the document sent to an
+ * endpoint of their own anyway.
  */
 function requireWriteScope(scopes: readonly string[]): void {
   if (scopes.includes("webhooks:write")) return;

@@ -24,7 +24,6 @@ const switches = [
   },
 ] as const;
 
-/** Enables and disables an endpoint. Repeating either changes nothing. */
 export const postSwitches = switches.map(({ path, operationId, rpc, summary }) =>
   defineRoute({
     method: "POST",

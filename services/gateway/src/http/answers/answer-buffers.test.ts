@@ -30,7 +30,7 @@ test("with no memory left a read is refused, and the answer to a write that was 
 });
 
 test.each([true, false])(
-  "a stream that breaks before its beginning has come fails, unless its client left: %s",
+  "a stream that breaks at its beginning fails the request, unless its client has left (%s)",
   async (left) => {
     const registry = new Registry();
     using answers = new AnswerBuffers(openPools(registry), new AnswerEncoder(), registry);

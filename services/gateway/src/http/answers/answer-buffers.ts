@@ -63,12 +63,12 @@ export class AnswerBuffers implements Disposable {
     const held = request.method === "GET" ? heldBy(answer) : 0;
     const isLarge = held === "stream" || held > smallBytesMax;
     if (isLarge && !this.#reserved.has(reply)) this.#reserve(request, reply, held);
-    // Nothing is reserved when the client has left.
+    // A stream whose client has left is not opened, because nothing was reserved for it.
     if (held !== "stream" || reply.raw.closed) return this.#encoder.encode(request, answer);
     return this.#begin(request, reply, answer);
   }
 
-  /** Opens a stream. A client that leaves aborts it, which is not a failure of the request. */
+  /** Opens a stream. A client that leaves aborts the stream, but its request has not failed. */
   async #begin(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<Answer> {
     try {
       return await this.#encoder.encode(request, await readAhead(answer));
@@ -78,7 +78,10 @@ export class AnswerBuffers implements Disposable {
     }
   }
 
-  /** The work of sending an answer, in requests; 0 for answers below 512 KiB and for streams. */
+  /**
+   * The work of sending an answer, measured in requests; 0 for answers below 512 KiB and for
+   * streams.
+   */
   weightOf(answer: Answer): number {
     const held = heldBy(answer);
     return held === "stream" ? 0 : Math.floor(held / requestBytes);
@@ -115,7 +118,6 @@ function heldBy({ body }: Answer): Held {
   return typeof body === "function" ? "stream" : bodyBytes(body);
 }
 
-/** The answer with its body as a stream of slices. */
 function sliced(answer: Answer): Answer {
   const { body } = answer;
   if (body === undefined || typeof body === "function") return answer;

@@ -38,7 +38,7 @@ test.each([
   ["no body", get("br"), { status: 304, headers, body: undefined }],
   ["HEAD", get("br", "HEAD"), answerOf(text(5_000))],
   ["a client that takes neither br nor gzip", get("identity, zstd"), answerOf(text(5_000))],
-])("%s is left as it is", (_, request, answer) => {
+])("with %s the answer is not compressed", (_, request, answer) => {
   expect(new AnswerEncoder().encode(request, answer)).toBe(answer);
 });
 

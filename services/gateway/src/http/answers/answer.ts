@@ -20,7 +20,6 @@ export interface Answer {
 /** Opens the stream of a body. */
 export type StreamedBody = () => AsyncIterable<Uint8Array>;
 
-/** A body that is not streamed. */
 export type BufferedBody = string | Buffer | readonly Uint8Array[];
 
 export function bodyBytes(body: BufferedBody): number {
@@ -39,7 +38,7 @@ export function bodyPieces(body: BufferedBody): readonly Uint8Array[] {
  */
 export const sliceBytes = 64 * 1024;
 
-/** The body as a stream of slices. */
+/** The body as a stream of slices of at most `sliceBytes`. */
 export function bodyStream(body: BufferedBody): Readable {
   return Readable.from(slices(body), { objectMode: false });
 }
@@ -61,7 +60,7 @@ export function ok(status: 200 | 201, data: object): Answer {
   };
 }
 
-/** By what clients and caches may use the answer to a read again. */
+/** How clients and caches may use the answer to a read again. */
 export interface CacheRule {
   readonly etag: string;
   readonly cacheControl: string;

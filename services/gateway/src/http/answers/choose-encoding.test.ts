@@ -21,7 +21,7 @@ test.each([
   ["br;q=0, *", "gzip"],
   ["gzip;q=none", undefined],
   [`gzip${", gzip".repeat(100)}`, undefined],
-])("%j gets %s", (header, encoding) => {
+])("Accept-Encoding %j gets %s", (header, encoding) => {
   expect(chooseEncoding(header)).toBe(encoding);
   expect(chooseEncoding(header)).toBe(encoding);
 });

@@ -32,7 +32,7 @@ export function compressNow(bytes: Buffer, encoding: Encoding): Buffer {
   return encoding === "br" ? brotliCompressSync(bytes, brotli) : gzipSync(bytes);
 }
 
-/** Compresses in a thread of the pool. */
+/** Compresses in a thread of the pool of libuv. */
 export function compressAside(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   return encoding === "br" ? brotliAsync(bytes, brotli) : gzipAsync(bytes);
 }

@@ -57,7 +57,7 @@ test("an answer that is not taken at all is cut after ten seconds", async () => 
   expect(await reasons()).toEqual([["slow", 1]]);
 });
 
-test("an answer that is taken at 16 KiB/s goes on, in jumps of the kernel's buffer too", async () => {
+test("an answer that is taken at 16 KiB/s is not cut, also when the kernel takes it in jumps", async () => {
   const [steady, jumping] = [answer(), answer()];
   watch.watch(steady.response, 600_000);
   watch.watch(jumping.response, 600_000);
@@ -77,7 +77,7 @@ test("an answer that is taken at 12 KiB/s is cut", async () => {
   expect(socket.cut).toBe(true);
 });
 
-test("a fast start does not count for a reader that then reads nothing for minutes", async () => {
+test("an answer is cut when its reader takes much at first and then nothing for a minute", async () => {
   const { response, socket } = answer();
   watch.watch(response, 600_000);
   socket.bytesWritten = 100 * kib * kib;
@@ -105,7 +105,7 @@ test("an answer that is not over by its deadline is cut, and one that has ended 
   expect(await reasons()).toEqual([["late", 1]]);
 });
 
-test("a pipelined answer has its time from its turn on, and is cut like any other", async () => {
+test("a pipelined answer is not cut before its turn, and is cut as slow after it", async () => {
   const { response, socket, begin } = queued();
   watch.watch(response, 60_000);
   await seconds(70);
@@ -130,7 +130,7 @@ test("a pipelined answer whose turn came is cut at its deadline", async () => {
   expect(await reasons()).toEqual([["late", 1]]);
 });
 
-test("an answer behind one that is not taken is cut with it, though that one is too small to be watched", async () => {
+test("an answer queued behind a small unwatched one is cut when the reader does not take the small one", async () => {
   const { response, socket } = queued();
   socket.writableLength = 10 * kib;
   watch.watch(response, 60_000);

@@ -8,7 +8,7 @@ const page = (bytes = 2_000) => [Buffer.from("["), randomBytes(bytes), Buffer.fr
 const again = (pieces: Buffer[]) => pieces.map((piece) => Buffer.from(piece));
 const acme = { tenantId: "acme", name: "newest" };
 
-test("readers of the same bytes get one copy for each encoding, those who ask at once too", async () => {
+test("readers of the same bytes get one copy for each encoding, also when they ask at once", async () => {
   const copies = new EncodedCopies(1_000_000);
   const pieces = page();
   const [first, second] = await Promise.all([copies.get(acme, pieces, "br"), copies.get(acme, again(pieces), "br")]);
@@ -18,7 +18,7 @@ test("readers of the same bytes get one copy for each encoding, those who ask at
   expect([brotliDecompressSync(first), gunzipSync(gzipped)]).toEqual([Buffer.concat(pieces), Buffer.concat(pieces)]);
 });
 
-test("a page that changed is compressed anew, even by one byte, and is never mixed up with the old one", async () => {
+test("a page that changed by one byte is compressed anew, and never answered in place of the old one", async () => {
   const copies = new EncodedCopies(1_000_000);
   const pieces = page();
   await copies.get(acme, pieces, "gzip");
@@ -28,7 +28,7 @@ test("a page that changed is compressed anew, even by one byte, and is never mix
   expect(gunzipSync(await copies.get(acme, pieces, "gzip"))).toEqual(Buffer.concat(pieces));
 });
 
-test("tenants and questions have copies of their own", async () => {
+test("every tenant and every name of an answer has a copy of its own", async () => {
   const copies = new EncodedCopies(1_000_000);
   const pieces = page();
   const all = [acme, { ...acme, tenantId: "rival" }, { ...acme, name: "second" }];

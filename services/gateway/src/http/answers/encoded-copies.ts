@@ -16,8 +16,8 @@ interface Copy {
 
 /**
  * Compressed copies of answers that many readers get, so that each is compressed once. A copy is
- * used only for an answer with the same bytes, which are compared, because a tag can be older than
- * its page.
+ * used only for an answer with the same bytes. The bytes are compared instead of entity tags,
+ * because a tag can be older than its page.
  */
 export class EncodedCopies {
   readonly #copies: TenantCache<Copy>;
@@ -27,7 +27,6 @@ export class EncodedCopies {
     this.#copies = new TenantCache(bytesMax);
   }
 
-  /** The compressed bytes of an answer. */
   async get(shared: SharedName, plain: readonly Uint8Array[], encoding: Encoding): Promise<Buffer> {
     const copy = this.#find(shared, plain) ?? this.#keep(shared, plain);
     const known = copy.encoded.get(encoding);

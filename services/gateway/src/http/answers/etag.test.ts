@@ -17,11 +17,11 @@ test.each([
   ['"a", "b"', ""],
   ["*", ""],
   ["a", ""],
-])("a service is asked about the one tag of %s: %j", (ifNoneMatch, held) => {
+])("a service gets for If-None-Match %s the tag %j", (ifNoneMatch, held) => {
   expect(heldTag(sent(ifNoneMatch))).toBe(held);
 });
 
-test("a tag is weak, short, and another one for other bytes", () => {
+test("a tag is weak and short, and differs for other bytes", () => {
   expect(weakTag("a")).toMatch(/^W\/"[\w-]{27}"$/);
   expect(weakTag("a")).toBe(weakTag(Buffer.from("a")));
   expect(weakTag("a")).not.toBe(weakTag("b"));

@@ -12,8 +12,8 @@ export function holdsCopy(request: HeaderSource, etag: string): boolean {
 }
 
 /**
- * The weak tag to send to a service: "" when the client names none, several or `*`, which only the
- * gateway compares.
+ * The weak tag to send to a service; "" when the client names none, several or `*`: the gateway
+ * compares those itself.
  */
 export function heldTag(request: HeaderSource): string {
   const named = parseEntityTags(request.header("if-none-match"));

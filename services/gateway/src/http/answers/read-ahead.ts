@@ -28,8 +28,8 @@ async function begin(open: StreamedBody): Promise<Buffer | StreamedBody> {
 }
 
 /**
- * Yields what was read and then the rest. Also ends the stream when it is left early, even before
- * the rest.
+ * Yields what was read and then the rest. Ends the stream also when its reader leaves early, even
+ * before the rest.
  */
 async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {

@@ -49,7 +49,7 @@ test("a patch without members is refused with that reason", () => {
   expect(detailsOf(endpointPatch, {})).toEqual([{ pointer: "", message: "must have at least 1 member" }]);
 });
 
-test("the message says the first fault with its place", () => {
+test("the message of a refusal names the first fault and its place", () => {
   const parse = jsonParser(endpointInput);
   const body = Buffer.from(JSON.stringify({ url, maxInFlight: 500 }));
   expect(() => parse(body)).toThrow("maxInFlight must be from 1 to 128");

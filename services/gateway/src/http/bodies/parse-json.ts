@@ -29,7 +29,8 @@ export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffe
     if (validator.Check(value)) return value;
     const details = validator
       .Errors(value)
-      // Skipped, because the object around it reports the same fault, with the known names.
+      // The fault of an unknown member is skipped, because the object around it reports the same
+      // fault, with the known names.
       .filter(({ keyword }) => keyword !== "boolean")
       .map((fault) => toDetail(fault, schema));
     const [first] = details;

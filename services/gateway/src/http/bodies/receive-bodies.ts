@@ -28,7 +28,7 @@ interface Receiving {
 
 /** The memory of bodies, from the start of a request to its end. */
 interface ReceivedBodies {
-  /** The step of a request that may have a body. */
+  /** Registers a request, whose body takes memory as its pieces come. */
   readonly expect: onRequestHookHandler;
   readonly release: ReleaseBody;
 }

@@ -14,7 +14,7 @@ export interface ListMembersDeps {
 
 /** Longest page token; it contains 64 characters of a name. */
 const tokenCharactersMax = 512;
-/** Names of a page, of at most 1 MiB: a name has 200 characters at most. */
+/** Most names of a page. A name has at most 200 characters, so a page has about 1 MiB. */
 const namesMax = 5_000;
 
 export function listMembers({ members }: ListMembersDeps): MethodImpl<typeof MemberService.method.listMembers> {

@@ -28,7 +28,6 @@ interface RingChange {
   change(keys: readonly RingKey[], now: Date): readonly RingKey[] | Promise<readonly RingKey[]>;
 }
 
-/** The message that is logged when an operator changed the ring. */
 export const operatorChangedRing = "an operator changed the key ring";
 
 /**

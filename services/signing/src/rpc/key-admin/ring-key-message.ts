@@ -21,7 +21,6 @@ export function listKeyToProto({ keyId, publicKey, delegation }: ListKey): Messa
   return { keyId, publicKey, ...(end && { delegatedUntil: timestampFromDate(end) }) };
 }
 
-/** One key of a ring as a message. */
 export function keyOfRing({ keys }: KeyRing, keyId: string): { key: MessageInitShape<typeof RingKeySchema> } {
   const key = keys.find((each) => each.keyId === keyId);
   if (!key) throw new Error(`the key ring lost ${keyId}`);
