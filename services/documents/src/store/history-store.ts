@@ -13,8 +13,8 @@ export class HistoryStore {
   }
 
   /**
-   * Changes after intake, newest first, each with its position; only those before `before` when it
-   * is given.
+   * Changes after intake, newest first, each with its position; with `before` only earlier ones
+   * than that position.
    */
   async list(
     tenantId: string,
