@@ -65,7 +65,7 @@ export function claimingSite({ head: { type, documentId }, version }: Loaded): C
   return claim ? [{ claim, hosts: hostsOf(version) }] : [];
 }
 
-/** Applies transitions in order. */
+/** Applies transitions in order. A refused one leaves no changes. */
 export async function applyAll(
   deps: ApplyDeps,
   tenantId: string,
@@ -108,7 +108,7 @@ function check(
     now,
     violations: () => deps.checks.violations(tenantId, { documentId, version: number, type, schemaGeneration, parts }),
     slugHolder: () => (slug === undefined ? undefined : slugs.holder(type, slug, documentId)),
-    // Conflicts of sites are checked for the whole batch.
+    // `applyPossible` checks conflicts of sites for the whole batch.
     siteConflicts: () => [],
   });
 }
@@ -139,7 +139,7 @@ function traceOf({ traceparent }: TransitionRequest): Pick<TransitionRequest, "t
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Seals a snapshot, and writes it as the publication, or a tombstone for a withdrawal. */
+/** Seals a snapshot. Adds to `changes` the snapshot and the publication, a tombstone if withdrawn. */
 function publish(
   { request, head, version: { parts, keys } }: Loaded,
   { version, status, snapshot, isFinal }: NonNullable<TransitionPlan["lastPublished"]>,
