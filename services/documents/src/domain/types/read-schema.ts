@@ -40,7 +40,7 @@ export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
   return canonicalJson(schema);
 }
 
-/** Names of earlier dialects end with an empty fragment, so it is accepted here, too. */
+/** Names of earlier dialects end with an empty fragment, so `#` is accepted at the end. */
 function requireDialect(field: string, dialect: JsonValue | undefined): void {
   if (dialect === undefined || dialect === dialectRead || dialect === `${dialectRead}#`) return;
   const named = JSON.stringify(dialect).slice(0, 128);
