@@ -22,8 +22,8 @@ type DefinitionBody = Omit<WorkflowDefinition, "workflowId" | "version">;
 
 /**
  * Reads a definition `{"create"?: roles, "states": {name: {"kind", "edit"?: roles}}, "transitions":
- * [{name, from, to, roles, guards?}]}`. A guard is its name, or for the two with an argument `{"metaPresent": [keys]}` or
- * `{"linkPresent": rel}`.
+ * [{name, from, to, roles, guards?}]}`. A guard is its name, or for the two with an argument
+ * `{"metaPresent": [keys]}` or `{"linkPresent": rel}`.
  *
  * Throws `invalid` with every fault and its JSON pointer.
  */
@@ -85,7 +85,10 @@ function parseTransition(
   return { name, from, to, roles, guards };
 }
 
-/** Which kinds lead where: see `StateKind`. */
+/**
+ * Nothing leads out of terminal states, nothing from published and withdrawn ones back to working
+ * ones, and only these two lead to the withdrawn state.
+ */
 function checkWay(
   from: readonly string[],
   to: string,
