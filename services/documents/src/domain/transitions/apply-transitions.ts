@@ -139,7 +139,7 @@ function traceOf({ traceparent }: TransitionRequest): Pick<TransitionRequest, "t
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Seals a snapshot. Adds to `changes` the snapshot and the publication, a tombstone if withdrawn. */
+/** Seals a snapshot. Adds it and the publication, or a tombstone if withdrawn, to `changes`. */
 function publish(
   { request, head, version: { parts, keys } }: Loaded,
   { version, status, snapshot, isFinal }: NonNullable<TransitionPlan["lastPublished"]>,
