@@ -146,7 +146,7 @@ describe("a single transition", () => {
     expect(await commands.during(read(""))).toEqual(["find publications"]);
   });
 
-  test("that takes its slug from a document stores it as retired, with one more command", async () => {
+  test("that takes a document's slug away stores the slug as retired, with one more command", async () => {
     const id = await publish(tenantId);
     await edit(id, 1, "another");
     const retiring = [...begin, ...write("update"), "update slugs", "commitTransaction"];

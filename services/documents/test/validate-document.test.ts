@@ -30,7 +30,12 @@ test.each<[string, unknown, boolean, string[]]>([
   ["a sound document without an id", article, false, []],
   ["a sound document, wrapped", { version: 1, payload: article }, false, []],
   ["a document that is incomplete for publication", article, true, ["/meta/slug", "/meta/language", "/content/blocks"]],
-  ["a wrapped document that is incomplete for publication", { version: 1, payload: { type: "core/tag", title: "T" } }, true, ["/payload/meta/slug"]],
+  [
+    "a wrapped document that is incomplete for publication",
+    { version: 1, payload: { type: "core/tag", title: "T" } },
+    true,
+    ["/payload/meta/slug"],
+  ],
   ["a wrong shape", { ...article, meta: { slug: 1 } }, false, ["/meta/slug"]],
   ["an unknown type", { ...article, type: "a/b" }, false, ["/type"]],
   ["a wrong id", { ...article, id: "7" }, false, ["/id"]],

@@ -2,7 +2,6 @@ import type { AnyBulkWriteOperation, Document } from "mongodb";
 import type { HeadChange } from "../domain/transitions/changes.ts";
 import type { HeadRow } from "./rows.ts";
 
-/** The slug of a document; absent when it has none. */
 interface DocumentSlug {
   readonly documentId: string;
   readonly slug?: string;

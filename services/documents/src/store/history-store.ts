@@ -33,7 +33,6 @@ export class HistoryStore {
     return rows.map(fromHistoryRow);
   }
 
-  /** The history entry of the request with this token. */
   async findRequest(tenantId: string, documentId: string, requestToken: string): Promise<NamedEntry | undefined> {
     const filter = { tenantId, documentId, "request.token": requestToken };
     const row = await this.#history.findOne(filter, { maxTimeMS: 5_000 });

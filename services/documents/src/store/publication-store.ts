@@ -156,7 +156,6 @@ export class PublicationStore {
     return (await rows.toArray()).map(toSiteClaim);
   }
 
-  /** The published site that has a host. */
   async findSiteOf(tenantId: string, host: string, signal: AbortSignal): Promise<VisibleDocument | undefined> {
     return this.#findSite({ tenantId, host }, signal);
   }

@@ -32,7 +32,7 @@ export interface TransitionCollections {
 export class SessionTransaction implements TransitionTransaction {
   wrote = false;
   hasRival = false;
-  /** The tenant's clock after this transaction; undefined before its tick. */
+  /** The tenant's clock with the tick of this transaction; undefined before the tick. */
   clock: Pick<ClockRow, "tick" | "types"> | undefined;
   /** See `TransitionTransaction`. Unless it is set, `readSlugs` reads nothing. */
   readonly followsDuplicate: boolean;

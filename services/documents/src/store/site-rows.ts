@@ -2,7 +2,6 @@ import type { Filter } from "mongodb";
 import type { SiteClaim } from "../domain/sites/site-claims.ts";
 import type { PublicationRow } from "./publication-row.ts";
 
-/** Columns of a published site's claim. */
 export const siteColumns = { _id: 0, documentId: 1, host: 1, primary: 1 } as const;
 export type SiteRow = Pick<PublicationRow, "documentId" | "host" | "primary">;
 

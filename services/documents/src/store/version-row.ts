@@ -16,7 +16,6 @@ export function fromVersionRow(row: VersionRow): DocumentVersion {
   return { version, status, schemaGeneration, ...fromPartsRow(row), writtenAt: createdAt, writtenBy: createdBy };
 }
 
-/** The columns of a version that a list shows. */
 export type VersionSummaryRow = Pick<
   VersionRow,
   "version" | "status" | "title" | "schemaGeneration" | "createdAt" | "createdBy"

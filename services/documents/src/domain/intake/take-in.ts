@@ -38,7 +38,7 @@ export interface DocumentReference {
 export interface IntakeStore {
   /** Stores all documents whose id is free, durably. Returns the positions of the others. */
   insert(documents: readonly NewDocument[]): Promise<Set<number>>;
-  /** The stored intakes of these ids. */
+  /** The intakes of those documents that are stored, in any order. */
   findIntakes(references: readonly DocumentReference[]): Promise<Intake[]>;
 }
 

@@ -22,7 +22,7 @@ export interface PublicationKey {
    * value are read in order. `plain`: for single documents only.
    */
   readonly index: "unique" | "newestFirst" | "plain";
-  /** Whether pages can be filtered by it. */
+  /** Whether pages can be filtered by the key. */
   readonly filter: boolean;
   /**
    * Set when values name documents of a type: by id, or with `bySlug` by id or slug. Readers may

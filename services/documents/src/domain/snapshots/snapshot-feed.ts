@@ -64,7 +64,7 @@ export interface SignedSnapshot extends SnapshotKey {
   readonly committedAt: Date;
   readonly bytes: Uint8Array;
   readonly sha256: Uint8Array;
-  /** Absent until it is signed. */
+  /** Absent until delivery has settled the snapshot with a signature. */
   readonly signature?: SnapshotSignature;
   /** Absent once delivery has settled the snapshot. */
   readonly pending?: true;
@@ -78,7 +78,7 @@ export interface FeedSnapshot extends SignedSnapshot {
   readonly olderPending?: readonly number[];
 }
 
-/** A version that was usable, in its last publication. */
+/** A version that was usable, with its newest usable snapshot. */
 export interface PublishedVersion {
   readonly version: number;
   readonly sequence: number;

@@ -9,7 +9,6 @@ import { checkTransitionGuards, hostsOf, refuseSite } from "./transition-guards.
 import type { PublicationChecks } from "./publication-checks.ts";
 import { SlugTable } from "./slug-table.ts";
 
-/** What transitions are checked and applied with. */
 export interface ApplyDeps {
   readonly checks: Pick<PublicationChecks, "violations">;
   /**

@@ -11,7 +11,7 @@ import { compileSchema } from "./compile-schema.ts";
  */
 export type SchemaReader = (tenantId: string, field: string, bytes: Uint8Array) => Promise<Uint8Array>;
 
-/** The JSON Schema dialect of types. */
+/** The only JSON Schema dialect that a schema may name. */
 const dialectRead = "https://json-schema.org/draft/2020-12/schema";
 
 /** Largest schema, in bytes of JSON. */

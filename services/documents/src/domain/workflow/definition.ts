@@ -64,7 +64,5 @@ export interface WorkflowDefinition {
   readonly transitions: readonly Transition[];
 }
 
-/** The one published state. */
 export const publishedState = "usable";
-/** The one withdrawn state. */
 export const withdrawnState = "withheld";

@@ -17,7 +17,6 @@ export const fixedStates: ReadonlyMap<string, StateKind> = new Map([
   ["cancelled", "terminal"],
 ]);
 
-/** A definition without the id and version under which it is stored. */
 type DefinitionBody = Omit<WorkflowDefinition, "workflowId" | "version">;
 
 /**
