@@ -22,27 +22,26 @@ import { SlugStore } from "./store/slug-store.ts";
 import { SnapshotStore } from "./store/snapshot-store.ts";
 import { TransitionStore } from "./store/transition-store.ts";
 
-/** The parts of the service that transitions need. */
 interface PublishingOptions extends Omit<TransitionDocumentsDeps, "checks"> {
   readonly types: Pick<TypeRegistry, "at">;
   readonly mongo: Pick<Mongo, "client" | "db">;
   /** Undefined while tracing is off. */
   readonly tracing: Tracing | undefined;
   /**
-   * Called after its commit with the snapshots of a transaction, at least one. Must neither wait
-   * nor throw: `announceSnapshots`.
+   * Called after the commit of a transaction with the snapshots that it made, at least one. Must
+   * neither wait nor throw. The service passes `announceSnapshots`.
    */
   announce(tenantId: string, snapshots: readonly AnnouncedSnapshot[]): void;
 }
 
-/** Transitions of documents, and the reads of published ones. */
+/** How documents are transitioned, and the stores from which published ones are read. */
 export interface PublishingParts {
   readonly transition: RunTransition;
   readonly publications: PublicationStore;
   readonly slugs: SlugStore;
   readonly clocks: ClockStore;
   readonly snapshots: SnapshotStore;
-  /** To be notified of snapshots that other processes announce. */
+  /** The caller must notify it of snapshots that other processes announce. */
   readonly changeSignal: ChangeSignal;
 }
 

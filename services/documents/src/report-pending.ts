@@ -28,7 +28,7 @@ export function reportPending(
 interface ReadGauge {
   readonly name: string;
   readonly help: string;
-  /** Reads the value for a scrape. */
+  /** Reads the value for a scrape. When it rejects, the scrape shows no value. */
   read(): Promise<number>;
 }
 

@@ -116,7 +116,7 @@ test("64 documents are stored by one insert", async () => {
   expect(inserts.map(({ op, ninserted }) => ({ op, ninserted }))).toEqual([{ op: "insert", ninserted: 64 }]);
 });
 
-test("on the mesh door each item names who creates it, and an item that does not is refused with the call", async () => {
+test("on the mesh door each item names its creator, and an item that names none fails the whole call", async () => {
   const [mine, theirs] = [randomUUID(), randomUUID()];
   const items = [
     { ...item(mine), createdBy: { actor: "key:mine", role: "integrator" } },
@@ -130,7 +130,7 @@ test("on the mesh door each item names who creates it, and an item that does not
   expect(unnamed).toMatchObject({ kind: "invalid", message: "created_by is missing" });
 });
 
-test("on the teams door no item names who creates it: metadata does", async () => {
+test("on the teams door an item that names its creator is invalid, because the metadata names the caller", async () => {
   const named = { ...item(randomUUID()), createdBy: { actor: "somebody else", role: "admin" } };
   const calls = [documents.client.batchCreateDocuments({ items: [named] }), documents.client.createDocument(named)];
   for (const { reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[])

@@ -80,7 +80,7 @@ describe("a batch of documents", () => {
     expect(sizes).toEqual([4, 3]);
   });
 
-  test("finds 64 slugs with one read of slugs and one of documents, and one more for a retired slug", async () => {
+  test("finds 64 documents with one read of current slugs, one of retired slugs and one of documents", async () => {
     const slugs = Array.from({ length: 61 }, (_, n) => `batch-${n}`);
     const ids = await Promise.all(slugs.map((slug) => publish("four", article({ slug }))));
     const site = await publish("four", { ...article({ slug: "batch-0" }), type: "core/tag" });

@@ -18,7 +18,7 @@ async function publish(tenantId: string, document: { id: string }): Promise<stri
   return document.id;
 }
 
-/** Follows tags with a token, for as long as a poll may wait. */
+/** Asks for the changes of type core/tag since a token, and waits for them for `waitMs`. */
 async function follow(tenantId: string, since: string, waitMs = 20_000) {
   const query = { tenantId, since, type: "core/tag", limit: 50, waitMs };
   const answer = await service.published.listPublishedChanges(query, { timeoutMs: 30_000 });
@@ -39,7 +39,8 @@ test("256 followers of a quiet type cost one read a second in total", async () =
   const { since } = await follow(tenantId, "", 0);
   const busy = await service.create(tenantId, article());
   const waiting = Array.from({ length: followers }, () => follow(tenantId, since));
-  // This call is answered after them on the same connection, so all of them have arrived.
+  // The waiting calls were sent first on the same connection, so they have arrived once this call
+  // is answered.
   await service.list(tenantId);
   const reads = await countReads();
   const from = performance.now();

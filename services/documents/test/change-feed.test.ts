@@ -39,7 +39,7 @@ const newswire = () => ({ ...article(), type: "core/newswire", meta: { source: "
 const summary = ({ items }: { items: Change[] }) => items.map(({ change, id, sequence }) => [change, id, sequence]);
 
 describe("the feed", () => {
-  test("begins with what is published, oldest first, whole, and without the removals of before", async () => {
+  test("begins with the published documents, oldest first and whole, and without earlier removals", async () => {
     const tenantId = "begin";
     const [first, withheld, second] = [await publish(tenantId), await publish(tenantId), await publish(tenantId)];
     await service.take(tenantId, withheld, "withhold");
@@ -88,7 +88,7 @@ describe("the feed", () => {
     ]);
   });
 
-  test("narrowed to a type keeps that type's removals and shows nothing else", async () => {
+  test("narrowed to a type shows that type's removals and nothing of other types", async () => {
     const tenantId = "typed";
     const [tagId, articleId] = [await publish(tenantId, tag()), await publish(tenantId)];
     const { since } = await changes(tenantId, "", { type: "core/tag" });
@@ -174,7 +174,8 @@ describe("a reader who waits", () => {
     const stopping = await started();
     const { since } = await changes("stop", "", {}, stopping);
     const waiting = changes("stop", since, { waitMs: 20_000 }, stopping);
-    // This call is answered after it on the same connection, so the waiting call has arrived.
+    // The waiting call was sent first on the same connection, so it has arrived once this call is
+    // answered.
     await stopping.list("stop");
     await stopping[Symbol.asyncDispose]();
     expect(await waiting).toMatchObject({ items: [], since, hasMore: false });

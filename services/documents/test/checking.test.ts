@@ -6,7 +6,7 @@ import { type DocumentProcess, runDocumentProcess } from "./support/document-pro
 import { as, article } from "./support/publishing.ts";
 import { json } from "./support/running-documents.ts";
 
-/** In a process of its own: what stops its event loop must not stop this one. */
+/** Runs in a process of its own: a check that blocks its event loop must not block the test's. */
 let service: DocumentProcess;
 const urls = () => ({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
 
@@ -27,8 +27,8 @@ async function create(tenantId: string, document: object): Promise<string> {
 }
 
 /**
- * Takes an article of a neighbour in again and again while `work` is under way; answers how many
- * went in.
+ * Creates articles of the tenant `neighbour`, one after the other, until `work` has ended. Returns
+ * how many were created.
  */
 async function createsDuring(work: Promise<unknown>): Promise<number> {
   const under = { way: true };
@@ -39,7 +39,7 @@ async function createsDuring(work: Promise<unknown>): Promise<number> {
   return count;
 }
 
-/** 1 MiB that costs as much to read as any: 340,000 values of one kind. */
+/** Almost 1 MiB that takes as long to read as any document of that size: 340,000 empty arrays. */
 const heavy = { content: { a: Array.from({ length: 340_000 }, () => []) } };
 /**
  * Validates each level of a document twice as often as the level above it, as careless schemas of
@@ -97,7 +97,7 @@ describe("documents that take long to check do not hold up other documents", () 
     await create("endless", { type: "core/newswire", content: { b: "" } });
   });
 
-  test("nor does publishing one: the tenant's other transitions go on meanwhile", async () => {
+  test("a publication that takes long to check: the tenant's other transitions go on meanwhile", async () => {
     const type = "core/article";
     const slow = await create("press", { type, meta: { slug: "slow", language: "en" }, ...deep });
     const first = await create("press", article());
@@ -152,7 +152,7 @@ describe("a large document", () => {
     expect(again).toMatchObject({ code: "AlreadyExists", message: expect.stringContaining("with the same content") });
   });
 
-  test("is told what is wrong with it like a small one", async () => {
+  test("is refused with the same violations as a small one", async () => {
     const blocks = [{ type: 1 }, { type: "core/text", data: { html: "x".repeat(40_000) } }];
     const wrong = create("large", { type: "core/article", content: { blocks } });
     await expect(failure(wrong)).resolves.toMatchObject({ pointers: ["/content/blocks/0/type"] });
@@ -199,7 +199,7 @@ describe("a schema", () => {
   });
 });
 
-test("a service that has checked in threads stops when asked, with a check under way", async () => {
+test("a service that has checked a document in a thread stops when asked", async () => {
   await using stopping = await runDocumentProcess({ ...urls(), database: testDatabaseName("stopping") });
   const documentJson = json({ id: randomUUID(), type: "core/article", title: "T", ...heavy });
   await stopping.documents.createDocument({ tenantId: "demo", draft: { documentJson } });

@@ -32,7 +32,7 @@ describe("intake", () => {
   };
 
   test.each([1, 64])("of %i documents in one call is one insert, while the tenant's types are known", async (count) => {
-    // Which types a tenant has is asked for once a second at most.
+    // The registry reads a tenant's types again after a second, which adds a command.
     const cost = () => commands.during(() => batch("intake", count));
     await expect.poll(cost, { timeout: 20_000 }).toEqual(["insert heads"]);
   });
@@ -146,7 +146,7 @@ describe("a single transition", () => {
     expect(await commands.during(read(""))).toEqual(["find publications"]);
   });
 
-  test("that ends a slug also keeps it, for the readers who know it", async () => {
+  test("that takes a document's slug away stores the slug as retired, with one more command", async () => {
     const id = await publish(tenantId);
     await edit(id, 1, "another");
     const retiring = [...begin, ...write("update"), "update slugs", "commitTransaction"];

@@ -1,4 +1,4 @@
-/** What a reader gets who has seen more than a process knows, while no primary confirms it. */
+/** The confirmed read of the clock, for readers who have seen more than the process knows. */
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
 import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
@@ -24,7 +24,7 @@ function failFinds(fault: object, mode: { times: number } | "off") {
   return mongo.client.db("admin").command({ configureFailPoint: "failCommand", mode, data });
 }
 
-test("a confirmed clock has the tick and a moment to read at; a tenant that never published has none", async () => {
+test("a confirmed clock has a moment to read at, and a tick unless the tenant never published", async () => {
   const tick = new Date(5);
   await mongo.db.collection("clocks").insertOne({ tenantId: "acme", tick, types: { "core/article": tick } });
   const reading = await clocks.confirm("acme");
@@ -36,14 +36,14 @@ test("a confirmed clock has the tick and a moment to read at; a tenant that neve
 test.each([
   ["a primary that steps down", { errorCode: 10107 }],
   ["a cut connection", { closeConnection: true }],
-])("%s is asked a second time; twice in a row is unavailable, never an older page", async (_, fault) => {
+])("%s is asked a second time; after two faults in a row the answer is unavailable", async (_, fault) => {
   await failFinds(fault, { times: 1 });
   expect(await clocks.confirm("acme")).toHaveProperty("tick");
   await failFinds(fault, { times: 2 });
   await expect(clocks.confirm("acme")).rejects.toMatchObject({ kind: "unavailable" });
 });
 
-test("a primary that cannot reach a majority in time is unavailable", async () => {
+test("when the primary cannot reach a majority in time, the answer is unavailable", async () => {
   await failFinds({ errorCode: 50 }, { times: 1 });
   await expect(clocks.confirm("acme")).rejects.toMatchObject({
     kind: "unavailable",
@@ -51,7 +51,7 @@ test("a primary that cannot reach a majority in time is unavailable", async () =
   });
 });
 
-test("readers who ask at once share a round", async () => {
+test("readers who ask at the same time share one confirmed read", async () => {
   const asked = await Promise.all(Array.from({ length: 50 }, () => clocks.confirm("acme")));
   expect(new Set(asked).size).toBe(1);
 });

@@ -70,7 +70,7 @@ describe("what is stored", () => {
     });
   });
 
-  test("platform-owned meta is overwritten, other meta and content are kept, tenant ids are ignored", async () => {
+  test("platform-owned meta of the caller is dropped, other meta and content are kept, tenant ids ignored", async () => {
     const id = randomUUID();
     const workflow = { workflowId: "x", workflowVersion: 5 };
     const platformOwned = { status: "usable", version: 99, ...workflow, final: true, cause: "correction" };
@@ -90,7 +90,7 @@ describe("what is stored", () => {
     expect(await heads().countDocuments({ documentId: id, tenantId: "rival" })).toBe(0);
   });
 
-  test("a rich title is read as it was sent, and stored flattened beside that", async () => {
+  test("editors get a rich title as it was sent, and its plain text is stored beside it", async () => {
     const id = randomUUID();
     const title = { type: "doc", content: [{ type: "paragraph", content: [{ type: "text", text: "Zürich" }] }] };
     await create({ id, type: "core/article", title });
@@ -156,7 +156,7 @@ describe("an id in use", () => {
     expect(await heads().findOne({ documentId: id })).toEqual(before);
   });
 
-  test("it outranks whatever is wrong with type, members and shape, but not a number out of range", async () => {
+  test("outranks whatever is wrong with type, members and shape, but not a number out of range", async () => {
     const id = randomUUID();
     await create(wire(id));
     for (const fault of [{ type: "no/such" }, { title: 7 }, { extra: 1 }, { meta: [] }, { meta: { urgency: 12 } }]) {
@@ -244,7 +244,7 @@ describe("what is refused", () => {
     ["a type of 200 KB", { type: "x".repeat(200_000) }],
     ["20,000 unknown members", Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]))],
     ["20,000 links without rel", { links: Array.from({ length: 20_000 }, () => ({})) }],
-  ])("what it quotes of a hostile document stays small: %s", async (_, fault) => {
+  ])("the refusal of a hostile document stays small: %s", async (_, fault) => {
     const error = await failure(create({ ...wire(id), ...fault }));
     expect(error).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
     expect(error.pointers.length).toBeGreaterThan(0);
@@ -259,7 +259,7 @@ describe("what is refused", () => {
     await expect(failure(create(wire(id), { tenantId: "Demo" }))).resolves.toMatchObject({ kind: "invalid" });
   });
 
-  test("a document above 1 MiB is too_large, one just below it is taken", async () => {
+  test("a document above 1 MiB is too_large, one of exactly 1 MiB is taken", async () => {
     const base = wire(randomUUID());
     const room = 1024 * 1024 - json({ ...base, content: { text: "" } }).length;
     const over = { ...base, content: { text: "x".repeat(room + 1) } };

@@ -38,10 +38,7 @@ function idsOf(itemsJson: Uint8Array): string[] {
   return items.map(({ id }) => id);
 }
 
-/**
- * Keeps the second node where it would be if it had not heard yet that a majority holds the last
- * writes.
- */
+/** Keeps the second node in the state of one that has not heard yet what a majority holds. */
 function holdSnapshots(mode: "alwaysOn" | "off") {
   return set.second.command({ configureFailPoint: "disableSnapshotting", mode });
 }

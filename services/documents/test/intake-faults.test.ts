@@ -89,7 +89,7 @@ test("a write that is not confirmed answers unavailable also when an id of its b
   expect(results.map(({ outcome }) => outcome.case)).toEqual(["error", "created"]);
 });
 
-test("creates under which mongod is killed are created or unavailable, and repeated they are all created", async () => {
+test("creates during which mongod is killed succeed or are unavailable, and all succeed when repeated", async () => {
   const made: { id: string; token: string }[] = [];
   const failures: Promise<unknown>[] = [];
   const stopped = new AbortController();

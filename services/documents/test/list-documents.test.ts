@@ -14,7 +14,7 @@ beforeAll(async () => {
   for (const [index, type] of ["core/article", "core/image", "core/tag", "core/article", "core/article"].entries()) {
     ids.push(await create("demo", type, `T${index}`));
   }
-  // One batch, so that many share the moment they changed.
+  // One batch, so that many share the time of their last change.
   const items = Array.from({ length: 20 }, () => ({
     tenantId: "crowd",
     draft: { documentJson: draft("core/tag", "C") },
@@ -108,7 +108,7 @@ describe("a list", () => {
     return page.documents.map(({ title }) => title);
   };
 
-  test("of an actor has what that one wrote last", async () => {
+  test("of an actor has the documents whose newest version the actor wrote", async () => {
     expect(await titles({ actor: "ida" })).toEqual(["T2", "T0"]);
     expect(await titles({ actor: "J\u00fcrgen" })).toEqual(["T3"]);
     expect(await titles({ actor: "Ida" })).toEqual([]);
@@ -118,7 +118,7 @@ describe("a list", () => {
     expect(await titles({ actor: "bob" })).toEqual(["T0b", "T1"]);
   });
 
-  test("is ordered by change or by creation, each walked once in pages, whose tokens do not mix", async () => {
+  test("is ordered by change or by creation, and a page token of one order is invalid in the other", async () => {
     expect(await titles({})).toEqual(["T0b", "T3", "T2", "T1"]);
     expect(await titles({ order: DocumentOrder.CREATED })).toEqual(["T3", "T2", "T1", "T0b"]);
     for (const order of [DocumentOrder.CHANGED, DocumentOrder.CREATED]) {

@@ -56,12 +56,12 @@ describe("paging", () => {
     expect(await walk(tenantId, limit)).toEqual(all);
   });
 
-  test("is at an end when the last page is full", async () => {
+  test("has no more pages after a full last page", async () => {
     expect(await page(tenantId, { limit: 62 })).toMatchObject({ hasMore: false });
     expect(await page(tenantId, { limit: 61 })).toMatchObject({ hasMore: true });
   });
 
-  test("updatedSince takes what was updated at that moment, and nothing before it", async () => {
+  test("updatedSince takes what was updated at that moment or later, and nothing before it", async () => {
     for (const stamp of new Set(all.map(({ updated_at }) => updated_at))) {
       const at = new Date(stamp);
       const updatedSince = timestampFromDate(at);
@@ -73,7 +73,7 @@ describe("paging", () => {
     }
   });
 
-  test.each(["nonsense", "W10", "x".repeat(5_000)])("a malformed cursor means from the top", async (cursor) => {
+  test.each(["nonsense", "W10", "x".repeat(5_000)])("a malformed cursor starts with the newest", async (cursor) => {
     expect((await page(tenantId, { cursor })).items).toEqual(all.slice(0, 50));
   });
 
@@ -113,7 +113,7 @@ describe("what is shown", () => {
     expect((await service.list(tenant, "core/tag")).map(({ id }) => id)).toEqual([tagId]);
   });
 
-  test.each(["core/newswire", "core/unknown", ""])("is never of type %j", async (newswire) => {
+  test.each(["core/newswire", "core/unknown", ""])("is never of type %j, which is refused", async (newswire) => {
     const asked = service.published.listPublishedDocuments({ tenantId, type: newswire, limit: 50 });
     await expect(asked).rejects.toThrow("type is not a publishable one");
   });
@@ -149,7 +149,7 @@ describe("the tag of a page", () => {
     }
   });
 
-  test("is asked about together with those of others, and each answer is about its own", async () => {
+  test("is compared in one call with tags of other pages, and each gets an answer of its own", async () => {
     for (const tenant of ["own", "other"]) await publishGroups(tenant, [1]);
     const held = async (tenant: string, query: object) => {
       const { etag } = await page(tenant, query);

@@ -68,7 +68,7 @@ test("every collection has a shard key, every unique index starts with it, and e
     for (const { key, unique } of own.filter(({ key }) => !Object.hasOwn(key, "_id") || Object.keys(key).length > 1)) {
       const columns = Object.keys(key);
       const shardKey = shardKeys[name]!;
-      // The reconciler's walk goes through the pending snapshots of all tenants.
+      // Delivery walks through the pending snapshots of all tenants.
       if (name === "snapshots" && columns[0] === "pending" && !unique) continue;
       if (unique) expect([name, columns.slice(0, shardKey.length)]).toEqual([name, shardKey]);
       else expect([name, columns[0]]).toEqual([name, "tenantId"]);

@@ -7,10 +7,10 @@ import { documentsDatabaseVersion } from "../src/store/documents-database-versio
 const manifest = new URL("../../../deploy/k8s/base/migration/documents.yaml", import.meta.url);
 
 /**
- * When this fails, indexes have changed: give the Job the expected name. When the columns of rows have,
- * too, raise `base` first.
+ * When this fails, indexes have changed: give the Job the expected name. When the columns of rows
+ * have changed, too, raise `base` first.
  */
-test("the migration Job is named by the version and indexes that it makes, so others get another Job", async () => {
+test("the migration Job is named by its version and indexes, so other indexes get another Job", async () => {
   const [, name] = /^ {2}name: (documents-migrate-.*)$/m.exec(await readFile(manifest, "utf8")) ?? [];
   expect(name).toBe(`documents-migrate-${versionName(documentsDatabaseVersion)}`);
   const indexes = { ...documentsDatabaseVersion.indexes, versions: { another: { key: { another: 1 } } } } as const;
@@ -21,7 +21,10 @@ test("the migration Job is named by the version and indexes that it makes, so ot
   expect(new Set([versionName(documentsDatabaseVersion), ...changed]).size).toBe(3);
 });
 
-/** When this fails, rows have another column than those that there are: raise `base`, and name the keys. */
+/**
+ * When this fails, the publication keys have changed, and rows that exist lack the columns of new
+ * ones: raise `base`, and name all keys here.
+ */
 test("the keys of publications are those that rows of this base have", () => {
   const keys = ["slug", "host", "primary", "tag", "site", "language"];
   expect({ base: documentsDatabaseVersion.base, keys: keyNames }).toEqual({ base: 2, keys });

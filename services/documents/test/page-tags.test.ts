@@ -48,7 +48,7 @@ async function read(tenantId: string, query: Query, ifNoneMatch = "") {
   return { ...answer, ids: items.map(({ id }) => id) };
 }
 
-/** Reads pages. Returns a function that tells for each, by its name, whether its tag is still valid. */
+/** Reads pages. Returns a function that tells by name which of their tags are still valid. */
 async function hold<Name extends string>(tenantId: string, queries: Record<Name, Query>) {
   const pages = Object.entries<Query>(queries);
   const held = await Promise.all(pages.map(async ([, query]) => (await read(tenantId, query)).etag));
@@ -129,7 +129,7 @@ describe("the pages that readers hold", () => {
     expect(await stands()).toEqual(all);
   });
 
-  test("fall, where linked documents come along, when any that readers see is published or withdrawn", async () => {
+  test("become invalid, with linked documents, when any that readers see is published or withdrawn", async () => {
     const tenantId = "linked";
     await newsroom(tenantId);
     const stands = await hold(tenantId, { linked: { includeLinks: true, includeLinked: true } });
@@ -142,14 +142,14 @@ describe("the pages that readers hold", () => {
     expect(await after()).toEqual({ linked: false });
   });
 
-  test("fall when one of their type is published", async () => {
+  test("become invalid when a document of their type is published", async () => {
     const tenantId = "own";
     const { stands } = await newsroom(tenantId);
     await publish(tenantId, article());
     expect(await stands()).toEqual(none);
   });
 
-  test("fall when the tag or site that they name is withdrawn, but for a tag that is named by its id", async () => {
+  test("become invalid when the tag or site they name is withdrawn, except for a tag named by its id", async () => {
     const tenantId = "named";
     const { stands, tagId, pass, articleId } = await newsroom(tenantId);
     await service.take(tenantId, tagId, "withhold");
@@ -164,7 +164,7 @@ describe("the pages that readers hold", () => {
   });
 });
 
-test("a site's tag and that of a document with links stay valid whatever else is published", async () => {
+test("the entity tags of a site and of a document with links stay valid whatever else is published", async () => {
   const tenantId = "single";
   const { tagId, articleId } = await newsroom(tenantId);
   const readSite = (ifNoneMatch = "") =>
@@ -182,7 +182,7 @@ test("a site's tag and that of a document with links stay valid whatever else is
   expect(await readLinked(linked.etag)).toMatchObject({ notModified: false });
 });
 
-test("a filter's site by id must be a site: another document's id does not find its slug", async () => {
+test("a site filter with the id of a document of another type does not match that document's slug", async () => {
   const tenantId = "site_id";
   const id = await publish(tenantId, article({ slug: "pass" }));
   await publish(tenantId, article({ meta: { sites: ["pass"] } }));

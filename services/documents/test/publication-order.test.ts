@@ -109,7 +109,7 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
     }
   }
 
-  test("share updated_at by hundreds, as the following tests need", () => {
+  test("share updated_at in at least 30 % of cases, as the following tests need", () => {
     const count = new Map<string, number>();
     for (const stamp of untouched.values()) count.set(stamp, (count.get(stamp) ?? 0) + 1);
     const sharing = [...untouched.values()].filter((stamp) => (count.get(stamp) ?? 0) > 1).length;
@@ -156,7 +156,7 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
   let publishing: Promise<void>;
   let done = false;
 
-  /** Publishes some documents for good, withdraws others, and publishes and withdraws some in turn. */
+  /** Publishes some documents, withdraws others, publishes some again, and kills others. */
   async function publisher(ids: readonly string[], twin: DocumentProcess): Promise<void> {
     for (const [at, id] of ids.entries()) {
       const names = [["publish"], ["publish", "withhold"], ["publish", "withhold", "publish"], ["publish", "kill"]];
@@ -177,7 +177,7 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
     publishing = begin();
   });
 
-  test("a reader of the catch-up recipe misses no publication, one of the feed no removal either", async () => {
+  test("a reader who catches up by updatedSince misses no publication, one of the feed no removal either", async () => {
     const followers = [follow(""), follow(type), follow(quietType), follow(quietType, 30), follow("core/image")];
     const [caughtUp, mirrors] = await Promise.all([catchUp(), Promise.all(followers), publishing]);
     const published = await publishedNow(tenantId, type);
@@ -188,8 +188,8 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
   }, 120_000);
 
   /**
-   * The recipe: keep the first stamp of a walk, and begin the next walk there once this one is
-   * through.
+   * Catches up by `updatedSince`: keeps the first stamp of a walk, and begins the next walk there
+   * once this one is through.
    */
   async function catchUp(): Promise<Map<string, string>> {
     const seen = new Map<string, string>();
@@ -207,8 +207,8 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
   }
 
   /**
-   * Keeps a copy of a type, or of all, by the feed alone; what it is told never goes back, and
-   * never comes twice.
+   * Keeps a copy of a type, with "" of every type, by the feed alone. Checks that positions and
+   * sequences only grow.
    */
   async function follow(ofType: string, waitMs = 0): Promise<Map<string, string>> {
     const copy = new Map<string, string>();

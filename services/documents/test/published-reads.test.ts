@@ -40,7 +40,6 @@ function getBySlug(tenantId: string, slug: string, type = "core/article") {
   return service.published.getPublishedDocument({ tenantId, by: { case: "slug", value: { type, slug } } });
 }
 
-/** Makes the next version of a document. */
 async function update(
   tenantId: string,
   document: { id: string; [member: string]: unknown },
@@ -230,7 +229,7 @@ describe("a site", () => {
     return { ...article({ slug, meta: { hosts, ...meta } }), type: "core/publisher-site", content: { name: slug } };
   }
 
-  test("is one object, found by host in any case, with or without a port", async () => {
+  test("is one object, found by host in upper and lower case, with and without a port", async () => {
     expect(await refusalOf(siteOf(""))).toEqual(notFound);
     const main = await publish(tenantId, site("main", ["www.example.com", "Example.com"]));
     for (const host of ["example.com", "EXAMPLE.com:8443", "www.example.com.", ""]) {
@@ -281,7 +280,7 @@ describe("hosts of published sites", () => {
   const idAt = async (host: string) =>
     parse((await service.published.getPublishedSite({ tenantId, host })).siteJson)["id"];
 
-  test("are one site's alone, and the fault names that site; withdrawn, they are free", async () => {
+  test("belong to one site, which the refusal of another one names, until that site is withdrawn", async () => {
     const first = await publish(tenantId, site(["a.example", "B.example:8080"]));
     const second = await service.create(tenantId, site(["c.example", "b.EXAMPLE."]));
     expect(await faultsOf(service.take(tenantId, second, "publish"))).toEqual([
@@ -329,13 +328,13 @@ describe("hosts of published sites", () => {
     expect(await take([x.id, "publish", 2], [y.id, "publish", 2])).toEqual(["transitioned", "transitioned"]);
     await service.create(own, z);
     expect(await take([z.id, "publish", 1], [y.id, "withhold", 2])).toEqual(["transitioned", "transitioned"]);
-    // The withdrawal fails for its version, so the host stays taken.
+    // The withdrawal names a wrong version and fails, so the host stays taken.
     await service.take(own, z.id, "withhold", 1);
     await service.take(own, y.id, "publish", 2);
     expect(await take([z.id, "publish", 1], [y.id, "withhold", 1])).toEqual(["error", "error"]);
   });
 
-  test("of two sites that are published at once belong to one", async () => {
+  test("belong to one of several sites that are published at the same time", async () => {
     const own = "at_once";
     const ids = await Promise.all(Array.from({ length: 8 }, () => service.create(own, site(["one.example"]))));
     const taken = await Promise.allSettled(ids.map((id) => service.take(own, id, "publish")));

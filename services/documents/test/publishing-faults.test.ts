@@ -55,9 +55,9 @@ async function countRows(tenantId: string): Promise<Record<string, number>> {
 }
 
 /**
- * ExceededTimeLimit, retryable. Not a code by which a primary says that it steps down or stops: the
- * driver would then wait for the primary's next heartbeat, which comes at once from a primary that
- * really stops, and here after up to 10 s.
+ * ExceededTimeLimit, which may be retried. After a code by which a primary says that it steps down
+ * or stops, the driver would wait for the primary's next heartbeat. A primary that really stops
+ * sends it at once, this one after up to 10 s.
  */
 const unknownOutcome = { errorCode: 262, errorLabels: ["RetryableWriteError"] };
 const conflict = { errorCode: 112, errorLabels: ["TransientTransactionError"] };
@@ -70,7 +70,7 @@ test.each([
   ["a session killed at the commit", ["commitTransaction"], { errorCode: 11601 }],
   ["an unknown outcome of the commit", ["commitTransaction"], unknownOutcome],
   ["a connection cut at the commit", ["commitTransaction"], { closeConnection: true }],
-])("%s publishes once all the same", async (label, commands, fault) => {
+])("each document is published once despite %s", async (label, commands, fault) => {
   const tenantId = label.replaceAll(" ", "_").slice(0, 32);
   const ids = await Promise.all(Array.from({ length: 5 }, () => service.create(tenantId, article())));
   await failCommands(commands, fault, { times: 3 });

@@ -123,7 +123,7 @@ test("one batch publishes for the first time and again, and hands a slug from on
 });
 
 describe("concurrent publishers", () => {
-  test("of one tenant share transactions, and of one document's transitions each has its own", async () => {
+  test("of one tenant share transactions, and transitions of one document get one each", async () => {
     const tenantId = "shared";
     const ids = await createMany(tenantId, 128);
     await Promise.all(ids.map((id) => service.take(tenantId, id, "publish")));
@@ -176,8 +176,8 @@ describe("concurrent publishers", () => {
   });
 
   /**
-   * Stamps of the tenant's publications as the oplog has them: in commit order. Resolves once it
-   * watches.
+   * Stamps of the tenant's publications in commit order, from a change stream. Resolves once the
+   * stream is open.
    */
   async function watchCommits(tenantId: string, signal: AbortSignal): Promise<{ stamps: Promise<number[]> }> {
     const client = await new MongoClient(inject("mongoUrl")).connect();

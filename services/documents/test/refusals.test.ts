@@ -40,7 +40,7 @@ function create(document: object, call = as("writer")) {
   return service.documents.createDocument({ tenantId, draft: { documentJson: json(document) } }, call);
 }
 
-describe("a transition", () => {
+describe("a refusal says what programs need to go on, for a transition", () => {
   test("that the workflow does not have", async () => {
     const id = await service.create(tenantId, article());
     expect(await failure(take(id, "launch", 1, "writer"))).toMatchObject({
@@ -59,7 +59,7 @@ describe("a transition", () => {
     });
   });
 
-  test("that a guard refuses, the one which no definition names included", async () => {
+  test("that a guard refuses", async () => {
     const id = await service.create(tenantId, article({ meta: { embargoUntil: "2999-01-01T00:00:00Z" } }));
     expect(await failure(take(id, "publish"))).toMatchObject({
       code: "FailedPrecondition",
@@ -100,7 +100,7 @@ describe("a transition", () => {
     expect(await failure(take(id, "approve", 1, ""))).toMatchObject({ ...unknown, metadata: { role: "" } });
   });
 
-  test("in a batch, whose results have the same fields", async () => {
+  test("in a batch, in the fields of its result", async () => {
     const id = await service.create(tenantId, article());
     const transitions = [{ documentId: id, name: "approve", expectedVersion: 1n }];
     const { results } = await service.documents.batchTransitionDocuments({ tenantId, transitions }, as("editor"));
@@ -111,8 +111,8 @@ describe("a transition", () => {
   });
 });
 
-describe("who may create and edit", () => {
-  test("is refused to roles that nobody knows and to those that the workflow does not name", async () => {
+describe("creating and editing", () => {
+  test("are refused to roles that nobody knows and to those that the workflow does not name", async () => {
     for (const role of ["", "intern"]) {
       const denied = { code: "PermissionDenied", reason: "unknown_role" };
       expect(await failure(create(article(), as(role)))).toMatchObject(denied);
@@ -125,7 +125,7 @@ describe("who may create and edit", () => {
     await update(documentId, 1, edited);
   });
 
-  test("is what the tenant's workflow says, by state; without rules every known role may", async () => {
+  test("are for the roles that the tenant's workflow names, by state, or else for every known role", async () => {
     const tenant = "rules";
     const publish = { name: "publish", from: ["draft", "desk"], to: "usable", roles: ["desker"] };
     const hand = { name: "hand", from: ["draft"], to: "desk", roles: ["writer"] };
@@ -192,17 +192,17 @@ describe("a request", () => {
     expect(await failure(create({ ...document, title: "Other" }))).toMatchObject({ reason: "other_content" });
   });
 
-  test("of an actor whose name cannot be read", async () => {
+  test("of an actor whose name cannot be decoded is INVALID_ARGUMENT", async () => {
     const call = create(article(), { headers: { "vidimus-role": "writer", "vidimus-actor": "100%" } });
     expect(await failure(call)).toMatchObject({ code: "InvalidArgument", message: expect.stringContaining("percent") });
   });
 });
 
-describe("an activation", () => {
+describe("a change of types and workflows", () => {
   const activate = (type: string, workflowId: string, version = 1) =>
     workflows.activateWorkflow({ tenantId, activation: { type, workflowId, version } }, as("admin"));
 
-  test("for a type without a schema, or of a workflow that cannot be used, says what to do", async () => {
+  test("that activates for a type without a schema, or an unusable workflow, is refused with a remedy", async () => {
     expect(await failure(activate("acme/nothing", "editorial"))).toMatchObject({
       code: "FailedPrecondition",
       reason: "type_without_schema",
@@ -222,7 +222,7 @@ describe("an activation", () => {
     });
   });
 
-  test("of a schema is refused in another dialect, and when another generation is the newest", async () => {
+  test("that adds a schema is refused in another dialect, and when another generation is the newest", async () => {
     const add = (schema: object) => {
       const request = { tenantId, type: "acme/recipe", expectedGeneration: 0, shapeSchemaJson: json(schema) };
       return schemas.createSchemaGeneration(request, as("admin"));
@@ -241,7 +241,7 @@ describe("an activation", () => {
   });
 });
 
-test("a list by a type or a status that the tenant does not have", async () => {
+test("a list by a type or a status that the tenant does not have is refused", async () => {
   const list = (request: object) => service.documents.listDocuments({ tenantId, ...request });
   expect(await failure(list({ type: "core/articel" }))).toMatchObject({
     code: "InvalidArgument",
@@ -254,7 +254,7 @@ test("a list by a type or a status that the tenant does not have", async () => {
   await expect(list({ type: "core/tag", status: "cancelled" })).resolves.toMatchObject({ documents: [] });
 });
 
-test("four eyes need a known author, and tell nobody apart by case or spaces", async () => {
+test("the guard fourEyes needs a known author, and ignores case and spaces of names", async () => {
   const tenant = "eyes";
   const publish = { name: "publish", from: ["draft"], to: "usable", roles: ["editor"], guards: ["fourEyes"] };
   const definitionJson = json({ transitions: [publish] });
@@ -296,7 +296,7 @@ test("a killed document's history says of both versions that they ended", async 
   ]);
 });
 
-test("an update that changes nothing costs neither a version nor an approval", async () => {
+test("an update that changes nothing makes no new version and leaves the document approved", async () => {
   const document = article({ id: randomUUID() });
   await create(document);
   for (const name of ["submit", "approve"]) await take(document.id, name);

@@ -86,7 +86,7 @@ describe("a transition", () => {
     expect(await rows("snapshots", id)).toBe(1);
   });
 
-  test("that was refused has left no trace, and is tried again", async () => {
+  test("that was refused is tried again when it is repeated with its token", async () => {
     const id = await service.create(tenantId, article());
     expect(await failure(take(service.documents, id, "approve", "a1"))).toMatchObject({ reason: "wrong_state" });
     await take(service.documents, id, "submit", "s1");
@@ -124,7 +124,7 @@ describe("an update", () => {
   });
 });
 
-test("another request with the same token is refused, and the refusal says so at once", async () => {
+test("another request with the same token is refused, with reason request_token_reused", async () => {
   const id = await service.create(tenantId, article());
   await update(service.documents, id, "Two.", "t");
   const reused = { code: "InvalidArgument", reason: "request_token_reused" };

@@ -25,7 +25,7 @@ afterAll(() => opened.disposeAsync());
 const lift = (above: number, { renumberPending = false, dryRun = false } = {}) =>
   liftSequences({ snapshots, floor }, { above, renumberPending, dryRun });
 
-/** Publishes a document, and withholds and publishes it in turn. */
+/** Makes a document with `times` snapshots: it is published and withheld in turn. */
 async function publish(times: number, document = article()): Promise<string> {
   const documentId = await service.create(tenantId, document);
   for (let at = 0; at < times; at += 1) {
@@ -63,7 +63,7 @@ test("a number that a document has passed is refused, and a lower one than befor
   expect(await floor.read()).toBe(200);
 });
 
-test("pending snapshots and later ones are renumbered in order, once, and settled ones stay", async () => {
+test("from a document's first pending snapshot on all are renumbered in order, once; earlier ones stay", async () => {
   const documentId = await publish(3);
   await settle(documentId, 1, 3);
   const untouched = await publish(1);

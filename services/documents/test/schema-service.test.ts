@@ -63,7 +63,7 @@ test("a tenant may ask for more than the built-in type does, and other tenants n
   await create("easy", article);
 });
 
-test("a new generation breaks no stored document: it is read, and published as it was checked", async () => {
+test("a version is published by the generation that it was checked against, not by a newer one", async () => {
   const id = await create("movers", { type: "core/tag", meta: { slug: "one" } });
   await add("movers", "core/tag", 0, needs("desk"), needs("colour"));
   await expect(publish("movers", id)).resolves.toMatchObject({ status: "usable" });
@@ -81,7 +81,7 @@ test("a new generation breaks no stored document: it is read, and published as i
   expect(versions.map(({ schemaGeneration }) => schemaGeneration)).toEqual([1, 1]);
 });
 
-test("another process follows within two seconds", async () => {
+test("another process uses a new generation within two seconds", async () => {
   await create("twins", { type: "core/tag" }, other);
   await add("twins", "core/tag", 0, needs("desk"));
   const addedMs = performance.now();
@@ -89,7 +89,7 @@ test("another process follows within two seconds", async () => {
     const askedMs = performance.now();
     const refusal = await failure(create("twins", { type: "core/tag" }, other)).catch(() => undefined);
     if (refusal) return expect(refusal.pointers).toEqual(["/meta/desk"]);
-    // Measured until the call was made, because the call itself may take longer on a busy machine.
+    // Measured until the call begins, because the call itself may take longer on a busy machine.
     expect(askedMs - addedMs).toBeLessThan(2_000);
   }
 });

@@ -35,7 +35,7 @@ describe("SettleSnapshots", () => {
 
   test("replaces a signature by one with a higher signing number, whatever their times and order", async () => {
     const reference = await publish();
-    // Signing's clock was ahead when it signed with a key that was revoked then.
+    // Signing's clock was ahead when it signed with a key that was revoked afterwards.
     const ahead = signatureOf(reference, { keyId: "revoked", signedAt: far });
     const second = signatureOf(reference, { keyId: "b", signingNumber: 2, fill: 2 });
     const third = signatureOf(reference, { keyId: "c", signingNumber: 3, fill: 3 });
@@ -85,7 +85,7 @@ describe("SettleSnapshots", () => {
     expect((await read(reference)).pending).toBe(true);
   });
 
-  test("keeps the reason of what can never be sent, unless it was settled before", async () => {
+  test("keeps the reason why a snapshot can never be sent, unless the snapshot was settled before", async () => {
     const [unsendable, signed] = [await publish(), await publish()];
     await settle(settlementOf(signed));
     const outcome = { case: "unsendable", value: "signed with another digest" } as const;
@@ -99,7 +99,7 @@ describe("SettleSnapshots", () => {
     expect(await row(unsendable)).not.toHaveProperty("unsendable");
   });
 
-  test("settles the others when one does not exist, and says NOT_FOUND", async () => {
+  test("settles the others when one snapshot does not exist, and fails with NOT_FOUND", async () => {
     const reference = await publish();
     const unknown = { ...reference, documentId: randomUUID() };
     const settled = settle(settlementOf(unknown), settlementOf(reference));
@@ -138,7 +138,7 @@ describe("ListSnapshots", () => {
     const tag = { ...article(), type: "core/tag", content: { name: "Snow" } };
     ids.push(await service.create(tenant, tag));
     const transitions = (name: string) => ids.map((documentId) => ({ documentId, name, expectedVersion: 1n }));
-    // One transaction: these share their commit time.
+    // One transaction, so that these snapshots share their commit time.
     await service.documents.batchTransitionDocuments(
       { tenantId: tenant, transitions: transitions("publish") },
       as("admin"),
@@ -161,13 +161,13 @@ describe("ListSnapshots", () => {
     await publish("neighbour");
   });
 
-  test("lists a tenant's, pending or not, in the order of commits and once each, whatever the page", async () => {
+  test("lists a tenant's snapshots, pending or not, in commit order and once each, in pages of any size", async () => {
     expect(own).toHaveLength(11);
     for (const limit of [0, 1, 2, 5, 11]) expect(await list({}, limit)).toEqual(own.map(keyOf));
     expect(await list({ tenantId: "nobody" })).toEqual([]);
   });
 
-  test("lists from a time on and before another one, and by type", async () => {
+  test("lists snapshots from a time on and before another one, and by type", async () => {
     const [since, until] = [own[7]!.at, own[9]!.at];
     expect(await list({ committedSince: timestampFromDate(since) }, 2)).toEqual(own.slice(7).map(keyOf));
     expect(await list({ committedUntil: timestampFromDate(until) }, 2)).toEqual(own.slice(0, 9).map(keyOf));
@@ -175,7 +175,7 @@ describe("ListSnapshots", () => {
     expect(await list({ documentTypes: ["core/tag", "core/image"] })).toEqual(tags.map(keyOf));
   });
 
-  test("lists only each document's newest, on request", async () => {
+  test("lists only each document's newest snapshot, on request", async () => {
     const newest = own.filter(
       (each) => !own.some((o) => o.documentId === each.documentId && o.sequence > each.sequence),
     );
@@ -187,7 +187,7 @@ describe("ListSnapshots", () => {
     expect(await list({ latestOnly: true, documentTypes: ["core/tag"] })).toHaveLength(1);
   });
 
-  test("says when each was committed", async () => {
+  test("says when each snapshot was committed", async () => {
     const { snapshots } = await service.feed.listSnapshots({ tenantId: tenant, limit: 1 });
     expect(snapshots[0]?.committedAt).toEqual(timestampFromDate(own[0]!.at));
   });

@@ -1,4 +1,4 @@
-/** What documents says about signatures: its attestations to signing, and those that it holds to an audit. */
+/** The attestations that documents makes for signing, and the signatures that it shows to audits. */
 import { Code } from "@connectrpc/connect";
 import { attestationOf } from "@vidimus/contracts/attestation";
 import { endorsementOf } from "@vidimus/contracts/endorsement";
@@ -55,7 +55,7 @@ test("without a key a snapshot has no attestation", async () => {
   expect(snapshots[0]!.attestation).toHaveLength(0);
 });
 
-test("signatures are listed once each, of all tenants, in one order, and unsigned snapshots are not", async () => {
+test("the signatures of all tenants are listed once each, in one order, without unsigned snapshots", async () => {
   const signed = await Promise.all(["b", "a", "b", "a", "c"].map(publish));
   const unsigned = await publish("a");
   const made = signed.map((reference, at) => signatureOf(reference, { keyId: `key-${at}`, fill: at + 1 }));

@@ -28,7 +28,7 @@ function settle(references: readonly SignedReference[]) {
 }
 
 describe("GetSnapshots", () => {
-  test("answers canonical bytes with their digest, in the order asked for, without what is unknown", async () => {
+  test("answers canonical bytes with their digest, in the order asked for, without unknown snapshots", async () => {
     const [first, second] = [await publish(), await publish()];
     const unknown = { ...first, documentId: randomUUID() };
     const { snapshots } = await service.feed.getSnapshots({ references: [second, unknown, first, second] });
@@ -41,7 +41,7 @@ describe("GetSnapshots", () => {
     expect(Object.keys(value)).toEqual(["content", "id", "links", "meta", "title", "type", "updated_at"]);
   });
 
-  test("never answers another tenant's", async () => {
+  test("never answers with another tenant's snapshot", async () => {
     const own = await publish();
     const { snapshots } = await service.feed.getSnapshots({ references: [{ ...own, tenantId: "rival" }] });
     expect(snapshots).toEqual([]);
@@ -90,7 +90,7 @@ describe("ListPendingSnapshots", () => {
     }
   }
 
-  test("walks what is open, of all tenants, oldest first and once each", async () => {
+  test("walks the pending snapshots of all tenants, oldest first and once each", async () => {
     await Promise.all(Array.from({ length: 9 }, (_, at) => publish(at % 2 === 0 ? "even" : "odd")));
     const rows = await service.db
       .collection("snapshots")
@@ -118,7 +118,7 @@ describe("ListPendingSnapshots", () => {
     await expect(service.feed.listPendingSnapshots({ pageToken: "x" })).rejects.toThrow("page_token");
   });
 
-  test("is shorter by what was settled, once or twice", async () => {
+  test("leaves out a snapshot that was settled, once or twice", async () => {
     const open = await walk(1_000);
     const reference = await publish();
     expect(await walk(1_000)).toHaveLength(open.length + 1);
@@ -129,7 +129,10 @@ describe("ListPendingSnapshots", () => {
   });
 });
 
-/** A document with `count` snapshots, usable and withheld in turn. */
+/**
+ * Makes a document with `count` snapshots, usable and withheld in turn. Returns a function that
+ * makes the reference of one from its sequence.
+ */
 async function publishOften(tenant: string, count: number) {
   const documentId = await service.create(tenant, article());
   for (let at = 0; at < count; at++) await service.take(tenant, documentId, at % 2 === 0 ? "publish" : "withhold");
@@ -142,14 +145,14 @@ describe("older pending snapshots", () => {
     return snapshots.map(({ olderPending }) => olderPending.map(Number));
   };
 
-  test("of the same document are listed with a pending one, and with no other", async () => {
+  test("of the same document are listed with a pending snapshot, and not with a settled one", async () => {
     const [first, second] = [await publishOften("older", 5), await publishOften("older", 2)];
     expect(await olderOf([first(5), first(3), first(1), second(2)])).toEqual([[1, 2, 3, 4], [1, 2], [], [1]]);
     await settle([first(2), first(5)]);
     expect(await olderOf([first(5), first(4)])).toEqual([[], [1, 3]]);
   });
 
-  test("are found without reading settled ones or other documents', and are the lowest 256", async () => {
+  test("are the lowest 256, found without reading settled snapshots or those of other documents", async () => {
     const snapshots = service.db.collection("snapshots");
     const last = await publishOften("deep", 1);
     const { documentId } = last(1);

@@ -19,7 +19,7 @@ async function codeOf(call: Promise<unknown>): Promise<Code | undefined> {
   return error instanceof ConnectError ? error.code : undefined;
 }
 
-/** The newest version of a document, edited behind the service's back. */
+/** Writes the next version of a document straight into the database. */
 async function edit(documentId: string): Promise<void> {
   const head = await service.db.collection("heads").findOne({ tenantId, documentId });
   const { content, links, meta, title, version, schemaGeneration, createdAt, changedBy } = head!;
@@ -51,7 +51,7 @@ describe("publishing", () => {
     expect(items[0]).toMatchObject({ id, meta: { status: "usable", version: 1 } });
   });
 
-  test("refuses what the type demands of the published and is not there, with the JSON pointer", async () => {
+  test("refuses a document that lacks what its type requires for publication, with the JSON pointer", async () => {
     const draft = article();
     const id = await service.create(tenantId, { ...draft, meta: { language: "de" } });
     await expect(service.take(tenantId, id, "publish")).rejects.toThrow(/publishValid: \/meta.*slug/);
@@ -116,7 +116,7 @@ describe("publishing", () => {
 });
 
 describe("head and last published", () => {
-  test("a published version stays out during an edit, and the named version decides what is changed", async () => {
+  test("a published version stays public during an edit, and a transition changes the version it names", async () => {
     const tenant = tenantId;
     const id = await service.create(tenant, article());
     await service.take(tenant, id, "publish");
@@ -162,7 +162,7 @@ describe("head and last published", () => {
     }
   });
 
-  test("spike and restore are for the never published", async () => {
+  test("spike and restore are for documents that were never published", async () => {
     const id = await service.create(tenantId, article());
     expect(await service.take(tenantId, id, "spike")).toMatchObject({ status: "spiked", sequence: 0n });
     expect(await service.take(tenantId, id, "restore")).toMatchObject({ status: "draft" });

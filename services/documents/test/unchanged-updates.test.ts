@@ -66,7 +66,7 @@ const body = fc.oneof(
   members.map((payload) => ({ version: 1, payload })),
 );
 
-test("take in, get, update: nothing has changed, whatever form was taken in", async () => {
+test("an update with what GetDocument shows changes nothing, in whatever form the document was created", async () => {
   let taken = 0;
   await fc.assert(
     fc.asyncProperty(body, async (request) => {
@@ -91,7 +91,7 @@ const rich = {
   content: [{ type: "paragraph", content: [{ type: "text", text: "Quake", marks: ["b"] }] }],
 };
 
-test("a rich title is read as it was sent, in every version, and published as its text", async () => {
+test("editors get a rich title as it was sent, in every version, and lists show its text", async () => {
   const id = await approved({ id: randomUUID(), type: "core/tag", title: rich, meta: { slug: "quake" } });
   const first = JSON.parse(Buffer.from(await shown(id!)).toString()) as { meta: object };
   expect(first).toMatchObject({ title: rich });
@@ -120,7 +120,7 @@ test("a repeated update is answered with the title that it wrote, not with a lat
 test.each([
   ["of 1 MiB", () => ({ text: "x".repeat(1024 * 1024 - 120) })],
   ["whose numbers are written out", () => ({ numbers: "N".repeat(4) })],
-])("a document %s stands as it is, though it is shown with more bytes than it was sent with", async (_, content) => {
+])("a document %s may be sent back unchanged, though it is shown with more than 1 MiB", async (_, content) => {
   const numbers = Array.from({ length: 200_000 }, () => "1e20").join();
   const sent = JSON.stringify({ id: randomUUID(), type: "core/article", title: "T", content: content() });
   const documentJson = Buffer.from(sent.replace('"NNNN"', `[${numbers}]`));

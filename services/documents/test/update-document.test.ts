@@ -83,7 +83,7 @@ describe("writing the next version", () => {
     expect(await shown(id)).toMatchObject({ version: 2n, status: "draft" });
   });
 
-  test("a document in review is edited by those who may return it, an approved one by anybody", async () => {
+  test("an edit of a document in review or approved makes a draft of it", async () => {
     const inReview = await created();
     await transition(inReview, "submit", 1);
     await update(inReview, 1, { title: "Two" }, as("bob", "writer"));
@@ -94,7 +94,7 @@ describe("writing the next version", () => {
     for (const id of [inReview, approved]) expect(await shown(id)).toMatchObject({ version: 2n, status: "draft" });
   });
 
-  test("what GetDocument shows can be changed and sent back", async () => {
+  test("the document as GetDocument shows it can be changed and sent back", async () => {
     const id = await created();
     const before = await shown(id);
     await update(id, 1, { ...before.json, title: "Two" });
@@ -123,7 +123,7 @@ describe("writing the next version", () => {
     await expect(failure(version(id, 0))).resolves.toMatchObject({ code: "InvalidArgument" });
   });
 
-  test("a rich title that becomes plain leaves no rich original behind", async () => {
+  test("a rich title that becomes plain leaves no rich original in the head", async () => {
     const rich = { type: "doc", content: [{ type: "text", text: "Rich" }] };
     const id = await created({ title: rich });
     await update(id, 1, { title: "Plain" });
@@ -223,7 +223,7 @@ describe("refusals", () => {
     ["a wrong title", { ...article, title: 7 }, "/title"],
     ["a wrong shape", { ...article, meta: { slug: 7 } }, "/meta/slug"],
     ["an unknown member", { ...article, extra: 7 }, "/extra"],
-  ])("%s", async (_, body, pointer) => {
+  ])("an update with %s is invalid, and a pointer leads to the fault", async (_, body, pointer) => {
     const id = await created();
     const refusal = await failure(update(id, 1, body));
     expect(refusal).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
@@ -231,7 +231,7 @@ describe("refusals", () => {
     expect((await shown(id)).version).toBe(1n);
   });
 
-  test("a document that does not exist, or is another tenant's", async () => {
+  test("an update of a document that does not exist, or is another tenant's, is NOT_FOUND", async () => {
     await expect(failure(update(randomUUID(), 1, article))).resolves.toMatchObject({ code: "NotFound" });
     const id = await created();
     const request = { tenantId: "rival", documentId: id, expectedVersion: 1n, documentJson: json(article) };

@@ -27,10 +27,15 @@ const article = { type: "core/article", title: "T" };
 
 test.each<[string, unknown, boolean, string[]]>([
   ["a sound document, with an id", { ...article, id: randomUUID() }, false, []],
-  ["without one", article, false, []],
-  ["wrapped", { version: 1, payload: article }, false, []],
-  ["one that is not ready for readers", article, true, ["/meta/slug", "/meta/language", "/content/blocks"]],
-  ["the same, wrapped", { version: 1, payload: { type: "core/tag", title: "T" } }, true, ["/payload/meta/slug"]],
+  ["a sound document without an id", article, false, []],
+  ["a sound document, wrapped", { version: 1, payload: article }, false, []],
+  ["a document that is incomplete for publication", article, true, ["/meta/slug", "/meta/language", "/content/blocks"]],
+  [
+    "a wrapped document that is incomplete for publication",
+    { version: 1, payload: { type: "core/tag", title: "T" } },
+    true,
+    ["/payload/meta/slug"],
+  ],
   ["a wrong shape", { ...article, meta: { slug: 1 } }, false, ["/meta/slug"]],
   ["an unknown type", { ...article, type: "a/b" }, false, ["/type"]],
   ["a wrong id", { ...article, id: "7" }, false, ["/id"]],
@@ -39,7 +44,7 @@ test.each<[string, unknown, boolean, string[]]>([
   expect(await pointers(value, forPublication)).toEqual(expected);
 });
 
-test("bytes that are no JSON are a violation too", async () => {
+test("a number that cannot be kept is a violation, too", async () => {
   const request = { tenantId: "demo", documentJson: Buffer.from('{"a":1e400}') };
   const { violations } = await documents.client.validateDocument(request);
   expect(violations).toMatchObject([{ pointer: "/a" }]);
@@ -50,6 +55,6 @@ test("a tenant id that cannot be one is refused", async () => {
   await expect(failure(call)).resolves.toMatchObject({ code: "InvalidArgument" });
 });
 
-test("nothing is stored", async () => {
+test("a dry run stores nothing", async () => {
   expect(await mongo.db(documents.database).collection("heads").countDocuments()).toBe(0);
 });

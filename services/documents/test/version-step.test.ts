@@ -1,4 +1,7 @@
-/** A later documents, whose database version is one step higher, takes the place of this one without a stop. */
+/**
+ * A later release of documents, whose database version is one step higher, replaces this release
+ * without a stop.
+ */
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -18,10 +21,13 @@ const settings = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl"), dat
 const publishedBeside = 40;
 const kills = 3;
 
-/** Code of today writes no site for an edition; the invented code does. */
+/** This release writes no site for an edition; the later one does. */
 const metaOf = { today: { edition }, later: { edition, sites: [edition] } } as const;
 
-/** Publishes, withdraws and publishes again until the signal; answers the ids. */
+/**
+ * Creates, publishes, withdraws and publishes again one document after the other, `least` at least
+ * and until the signal. Returns their ids.
+ */
 async function publishThroughout(service: Publishing, code: keyof typeof metaOf, signal: AbortSignal, least = 0) {
   const ids: string[] = [];
   for (; !signal.aborted || ids.length < least;) {
@@ -39,7 +45,7 @@ async function publishThroughout(service: Publishing, code: keyof typeof metaOf,
 
 const page = { tenantId, type: "core/article", limit: 50, filter: { site: edition } };
 
-/** Everything that the edition's pages show. */
+/** The ids of all documents that a filter by the edition finds. */
 async function idsOf({ published }: Publishing): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor = ""; ;) {
@@ -50,7 +56,7 @@ async function idsOf({ published }: Publishing): Promise<string[]> {
   }
 }
 
-/** Whether a tag of the edition's first page is current, by a conditional read and by a comparison alone. */
+/** Whether a tag of the edition's first page holds, by a conditional read and by revalidation. */
 async function stands({ published }: Publishing, ifNoneMatch: string): Promise<[boolean, boolean]> {
   const { notModified } = await published.listPublishedDocuments({ ...page, ifNoneMatch });
   const { etags } = await published.revalidatePublishedPages({ pages: [{ ...page, ifNoneMatch }] });
@@ -69,8 +75,8 @@ async function exitOf(child: ChildProcess): Promise<number | null> {
 }
 
 /**
- * Kills rewrites midway. Each stands still while its progress is read, since it may otherwise end
- * between two looks.
+ * Kills rewrites midway. A rewrite is stopped while its progress is read, because it could end
+ * before the kill otherwise.
  *
  * @returns the rows that each kill left to do
  */
@@ -106,7 +112,7 @@ test("a step is prepared beside this code, and rewritten under load and kills be
   const [beside, ended] = [new AbortController(), new AbortController()];
   const byToday = publishThroughout(today, "today", beside.signal, publishedBeside);
   const byLater = publishThroughout(later, "later", ended.signal);
-  // A process of today may still be started: it is the way back.
+  // A process of this release may still be started, so an operator can go back.
   await using _again = await runPublishing({ ...settings, migrate: "off" });
   beside.abort();
   const old = await byToday;

@@ -67,7 +67,7 @@ describe("versions of a workflow", () => {
     ]);
   });
 
-  test("of two written at once on the same one, one wins and the other is ABORTED", async () => {
+  test("of several written at once after the same version one is stored, and the others are refused", async () => {
     const settled = await Promise.allSettled([1, 2, 3, 4].map(() => create("race", legal)));
     expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await codeOf(create("race", legal))).toBe(Code.Aborted);
@@ -125,7 +125,7 @@ describe("an active workflow", () => {
     await activate(tenantId, "core/article", "legal", 1);
   });
 
-  test("is what new documents are stamped with, while older ones keep theirs", async () => {
+  test("is the workflow of new documents, while older ones keep theirs", async () => {
     const older = "00000000-0000-4000-8000-000000000001";
     expect(await codeOf(take(older, "check", "admin"))).toBe(Code.FailedPrecondition);
     expect(await take(older, "submit", "admin")).toMatchObject({ status: "review" });
@@ -136,7 +136,7 @@ describe("an active workflow", () => {
     expect(activations).toMatchObject([{ type: "core/article", workflowId: "legal", version: 1 }]);
   });
 
-  test("is kept to: its states, its roles and its guards", async () => {
+  test("is enforced: its states, its roles and its guards", async () => {
     const bare = await createAs("wanda", article());
     await expect(take(bare, "check", "writer")).rejects.toThrow('linkPresent: /links has no link "source"');
     expect(await codeOf(take(bare, "publish", "admin"))).toBe(Code.FailedPrecondition);
@@ -148,7 +148,7 @@ describe("an active workflow", () => {
     expect(await take(id, "release", "legal")).toMatchObject({ status: "usable", sequence: 1n });
   });
 
-  test("of the tenant's own making passes through a withheld snapshot on the way to its terminal state", async () => {
+  test("makes a withheld snapshot when a published document reaches a terminal state of the tenant's own", async () => {
     const id = await createAs("wanda", article({ links }));
     await take(id, "check", "writer");
     await take(id, "release", "legal");
@@ -167,7 +167,7 @@ describe("an active workflow", () => {
     await expect(take(ids[1]!, "release", "legal")).rejects.toThrow("slugFree");
   });
 
-  test("makes a type known that has a schema, and only then", async () => {
+  test("makes a type with a schema known, and without a workflow the type is unknown", async () => {
     const recipe = { ...article(), type: "acme/recipe" };
     await schemas.createSchemaGeneration(
       { tenantId, type: "acme/recipe", expectedGeneration: 0, shapeSchemaJson: json({ type: "object" }) },

@@ -62,16 +62,16 @@ function resultOf(job: Job, progress: Progress): JobShapes[JobKind]["result"] {
 }
 
 /**
- * Also checks the draft against the built-in shape of its type, the next step for most tenants: a
- * job of its own would copy and parse 1 MiB once more.
+ * Reads a draft and checks it against the built-in shape of its type. For most tenants this check
+ * comes next, and as a job of its own it would copy and parse up to 1 MiB once more.
  */
 function readAndCheck({ json, form }: JobShapes["read"]["job"], progress: Progress): Draft {
   const draft = readDraft(json, form);
   if (!draft.document) return draft;
   const { type, parts, digest, value = parseParts(parts) } = draft.document;
   progress();
-  // A job that is cut has no draft to locate its faults in the request, so they are converted when
-  // they are found.
+  // `draftViolations` needs the draft to turn pointers into pointers of the request, and a job that
+  // is cut returns no draft. So violations are converted as they are found.
   const tell: Progress = (found) => progress(found && draftViolations(draft, found));
   const builtInFaults = coreChecks.get(type)?.(value, "shape", tell);
   // The value is left out, because transferring it costs more than parsing the parts again.
@@ -117,7 +117,8 @@ export function checkDocument(
 }
 
 /**
- * Compiled checks of tenants' types. A compiled check takes some 60 times the bytes of its schema.
+ * Compiled checks of tenants' types, for 1 MiB of schemas at most: a compiled check takes some 60
+ * times the bytes of its schema.
  */
 const checks = new LRUCache<string, SchemaCheck>({ maxSize: 1024 * 1024 });
 

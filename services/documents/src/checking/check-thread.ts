@@ -11,7 +11,6 @@ const niceness = 5;
 // On Linux this sets the priority of the calling thread, elsewhere that of the whole process.
 if (process.platform === "linux") setPriority(niceness);
 
-/** The thread does one job after the other. */
 parentPort?.on("message", (job: Job) => {
   runJob(job, (report, owned = []) => parentPort?.postMessage(report, owned));
 });

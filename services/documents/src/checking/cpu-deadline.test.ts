@@ -3,7 +3,7 @@ import { CpuDeadline, type Overdue } from "./cpu-deadline.ts";
 
 const deadlineMs = 20;
 
-/** Why a job is ended whose thread uses a share of the CPU. */
+/** Runs a job whose thread gets this share of a CPU; resolves with the reason why it is ended. */
 function endOf(share: number): Promise<Overdue> {
   const started = performance.now();
   const worker = {

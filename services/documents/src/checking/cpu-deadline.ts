@@ -11,15 +11,15 @@ const wallFactor = 10;
 const idleShare = 0.01;
 
 /**
- * Why a job is ended: `time` when it used its CPU time, `stalled` when it got none for ten times as
- * long.
+ * Why a job is ended: `time` when it used its CPU time, `stalled` when it got next to none for ten
+ * deadlines by the clock.
  */
 export type Overdue = "time" | "stalled";
 
 /**
- * Ends a thread's job after it used this much CPU time. Time by the clock does not count, because
- * on a busy machine a thread may wait long for a CPU whatever its document is. A job is ended at
- * most half a deadline late; a short job costs one timer.
+ * Ends a thread's job once it has used `deadlineMs` of CPU time. Time by the clock does not count,
+ * because on a busy machine a thread may wait long for a CPU whatever its document is. A job is
+ * ended at most half a deadline late; a short job costs one timer.
  */
 export class CpuDeadline {
   readonly #worker: Pick<Worker, "cpuUsage">;
@@ -72,9 +72,7 @@ export class CpuDeadline {
   }
 }
 
-/**
- * Milliseconds of CPU that a thread has used since its start. A thread that computes answers, too.
- */
+/** Milliseconds of CPU that a thread has used since its start. A busy thread answers, too. */
 async function cpuMs(worker: Pick<Worker, "cpuUsage">): Promise<number> {
   try {
     const { user, system } = await worker.cpuUsage();

@@ -18,7 +18,7 @@ test("a read job that was cut is refused with what it had found", () => {
   );
 });
 
-test("a job that was cut before it found anything is refused with what it cost", () => {
+test("a job that was cut before it found anything is refused with the limit that it exceeded", () => {
   const refuse = refuseCut("the document", limits);
   expect(() => refuse(new JobCut("time", undefined))).toThrow("the document cannot be used: it takes more than 300 ms");
   expect(() => refuse(new JobCut("memory", undefined))).toThrow("it takes more than 16 MiB");
@@ -26,7 +26,7 @@ test("a job that was cut before it found anything is refused with what it cost",
   expect(cutViolations(new JobCut("memory", undefined), limits)).toMatchObject([{ pointer: "" }]);
 });
 
-test("any other failure stays what it is", () => {
+test("an error that is no cut is thrown again unchanged", () => {
   const failure = new TypeError("x is undefined");
   expect(() => refuseCut("the document", limits)(failure)).toThrow(failure);
   expect(() => cutViolations(failure, limits)).toThrow(failure);
@@ -39,7 +39,7 @@ test.each([
     "",
   ],
   ["wrapped", { version: 1, payload: { type: "core/article", title: "T", content: { blocks: 7 } } }, "/payload"],
-])("a read job returns what it has found as positions in its request, which is %s", (_, body, pointer) => {
+])("a read job reports violations with pointers into its request: %s", (_, body, pointer) => {
   const told: Violation[] = [];
   const form = { as: "create", tenantId: "demo", intakeToken: "t" } as const;
   runJob({ kind: "read", json: Buffer.from(JSON.stringify(body)), form }, (report) => {

@@ -3,7 +3,8 @@ import { invalidDocument } from "../domain/document/invalid-document.ts";
 import { JobCut, type JobLimits } from "./job-thread.ts";
 
 /**
- * The violations found before a check was cut, or one that says it was cut. Throws any other error.
+ * The violations found before a check was cut, or one that names the limit that the check exceeded.
+ * Throws any error but a `JobCut`.
  */
 export function cutViolations(error: unknown, limits: JobLimits): readonly Violation[] {
   if (!(error instanceof JobCut)) throw error;
@@ -11,8 +12,8 @@ export function cutViolations(error: unknown, limits: JobLimits): readonly Viola
 }
 
 /**
- * Refuses with the violations found before a job was cut, or with its limits when there are none.
- * Throws any other error.
+ * Refuses with the violations found before a job was cut, or else with the limit that the job
+ * exceeded. Throws any error but a `JobCut` as it is.
  */
 export function refuseCut(subject: string, limits: JobLimits): (error: unknown) => never {
   return (error) => {

@@ -5,10 +5,11 @@ import { CpuDeadline } from "./cpu-deadline.ts";
 
 export interface JobLimits {
   /**
-   * CPU milliseconds of each step: compiling a schema, finding a first fault, finding all faults.
+   * CPU milliseconds of each step: reading a document, compiling a schema, finding a first fault,
+   * finding all faults.
    */
   readonly cpuMs: number;
-  /** Heap of a thread in MiB. */
+  /** Old generation of a thread's heap. */
   readonly heapMiB: number;
 }
 
@@ -16,7 +17,7 @@ export interface JobLimits {
 export class JobCut extends Error {
   override readonly name = "JobCut";
   readonly reason: "time" | "memory";
-  /** Violations found before the end. */
+  /** Violations found before the end; undefined when there were none. */
   readonly found: readonly Violation[] | undefined;
 
   constructor(reason: JobCut["reason"], found: readonly Violation[] | undefined) {

@@ -9,7 +9,7 @@ const entry = new URL(
   `)}`,
 );
 let threads: JobThreads;
-/** The jobs that have ended. */
+/** The names of the jobs that have ended, in order. */
 let done: string[];
 
 beforeEach(() => {
@@ -23,7 +23,7 @@ afterEach(async () => {
   await threads[Symbol.asyncDispose]();
 });
 
-/** Runs a job; its name begins with its tenant. */
+/** Runs a job for the tenant that the first letter of `name` names. */
 async function run(name: string): Promise<void> {
   await threads.run(name.slice(0, 1), { kind: "schema", field: name, bytes: new Uint8Array() });
   done.push(name);
@@ -54,7 +54,7 @@ test("short jobs that queue up are followed by a rest once they took 20 ms toget
   await all[3];
 });
 
-test("a tenant rests for a quarter of a second at most, and not at all when nothing of it waits", async () => {
+test("a tenant rests for a quarter of a second at most, and not at all when none of its jobs waits", async () => {
   const first = run("a1");
   const second = run("a2");
   vi.advanceTimersByTime(5_000);

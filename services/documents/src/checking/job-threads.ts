@@ -4,7 +4,6 @@ import { TurnQueue } from "@vidimus/kit/fair/turn-queue";
 import type { Job, JobShapes } from "./check-job.ts";
 import { type JobLimits, JobThread } from "./job-thread.ts";
 
-/** Number of threads, and the limits of a job. */
 interface JobThreadsOptions extends JobLimits {
   readonly entry: URL;
   /** At least 2. */
@@ -34,8 +33,8 @@ const restMsMax = 250;
  * jobs that use up their time leave the other half to other tenants.
  *
  * A tenant whose jobs queue up rests after them as long as they took, which leaves half of its
- * threads' time unused: these threads share cores with the event loops of this and other processes,
- * which a thread's niceness does not protect.
+ * threads' time unused. The threads share cores with the event loops of this and other processes,
+ * and their niceness alone does not keep them from delaying these.
  */
 export class JobThreads implements AsyncDisposable {
   readonly #waiting = new TurnQueue<Waiting>();
@@ -43,7 +42,7 @@ export class JobThreads implements AsyncDisposable {
   readonly #all: readonly JobThread[];
   /** Running jobs and rests, by tenant. */
   readonly #busy = new Holdings();
-  /** Milliseconds that a tenant's jobs took since its last rest. */
+  /** Milliseconds that a tenant's jobs took since its last rest, or since none of them waited. */
   readonly #taken = new Map<string, number>();
   readonly #share: number;
 

@@ -47,7 +47,10 @@ async function outcome<T>(work: () => T | Promise<T>): Promise<unknown> {
   }
 }
 
-/** A draft as plain bytes; what was parsed is left out. */
+/**
+ * A draft with its bytes as text. Left out is what only one side has: the parsed value, and the
+ * violations that a thread finds beside reading.
+ */
 function bytesOf(draft: unknown): unknown {
   const { document, ...rest } = draft as Draft;
   if (!document) return draft;
@@ -56,7 +59,7 @@ function bytesOf(draft: unknown): unknown {
 }
 
 const filler = "x".repeat(40_000);
-/** Values of a kind, 1 MiB at most. */
+/** Content that repeats a value; `count` keeps it below 1 MiB. */
 const values = (value: unknown, count: number) => ({ content: { a: Array.from({ length: count }, () => value) } });
 
 describe("a document is read and checked alike in a thread and on the event loop", () => {
@@ -66,7 +69,7 @@ describe("a document is read and checked alike in a thread and on the event loop
     ["members", request({ content: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, i / 7])) })],
     ["large integers", request(values(2 ** 60, 40_000))],
     ["rich text", request({ title: { content: [{ type: "p", content: [{ text: "a" }, { text: filler }] }] } })],
-    ["meta of the platform's", request({ meta: { status: "usable", slug: filler } })],
+    ["platform members in meta", request({ meta: { status: "usable", slug: filler } })],
     [
       "links",
       request({ links: Array.from({ length: 1_000 }, () => ({ rel: "a", type: "b", id: filler.slice(0, 20) })) }),
@@ -106,7 +109,7 @@ test("a long document gets the same answer from one job that reads and checks as
   expect(counted).not.toContain('kind="check"');
 });
 
-test("faults of the built-in type say nothing about a tenant's own type or about publication", async () => {
+test("violations of the built-in shape answer no check of a tenant's own type and none for publication", async () => {
   const checking = open({ cpuMs: 5_000, heapMiB: 192 });
   const { document } = await checking.readDraft("demo", request({ content: { filler } }), form);
   const own = await checking.checks.check("demo", source("own", { required: ["none"] }), document!, "shape");
@@ -143,7 +146,7 @@ const node = { properties: { a: { $ref: "#/$defs/node" } }, anyOf: [{ $ref: "#/$
 const twig = { properties: { a: { $ref: "#/$defs/node" } } };
 const doubling = { $defs: { node, twig }, properties: { content: { $ref: "#/$defs/node" } } };
 
-describe("a check of a document that reaches a limit", () => {
+describe("a job that reaches a limit", () => {
   test("of time refuses the document, is counted and logged, and leaves the type in use", async () => {
     const registry = new Registry();
     const checking = open(undefined, registry);
@@ -194,7 +197,7 @@ describe("a check of a document that reaches a limit", () => {
 });
 
 describe("neighbours", () => {
-  test("another tenant's documents are checked while one's takes all the time it may", async () => {
+  test("a tenant's documents are checked while another tenant's jobs take all the time they may", async () => {
     const checking = open({ cpuMs: 1_000, heapMiB: 192 });
     let isOver = false;
     const hostile = Promise.all(
@@ -207,7 +210,7 @@ describe("neighbours", () => {
     await hostile;
   });
 
-  test("threads check at a lower priority than the event loop runs at", async () => {
+  test("threads check at a lower priority than the event loop", async () => {
     const checking = open();
     await checking.readDraft("demo", request({ content: { filler } }), form);
     expect(await loweredThreads()).toBe(1);
@@ -238,7 +241,7 @@ describe("the end", () => {
     await expect(read()).resolves.toMatchObject({ documentId: id });
   });
 
-  test("refuses what waits and what runs, and leaves no thread", async () => {
+  test("of checking rejects waiting and running jobs as unavailable, and leaves no thread", async () => {
     const checking = open({ cpuMs: 60_000, heapMiB: 192 });
     const running = checking.checks.check("demo", source("h", doubling), endless, "shape");
     const waiting = checking.readDraft("demo", request({ content: { filler } }), form);

@@ -20,7 +20,7 @@ import { createWorkTurns } from "@vidimus/kit/fair/work-turns";
 const inlineBytesMax = 32 * 1024;
 
 /**
- * The costliest 1 MiB takes 0.3 s and 100 MiB to read; docs/adr/0009-checking-beside-the-loop.md.
+ * The costliest 1 MiB takes 0.3 s and 100 MiB to read: docs/adr/0009-checking-beside-the-loop.md.
  */
 const defaultLimits: JobLimits = { cpuMs: 1_000, heapMiB: 192 };
 
@@ -75,8 +75,8 @@ export function openChecking({ limits = defaultLimits, ...options }: CheckingOpt
 }
 
 /**
- * Opens threads whose jobs are counted and whose faults are logged. Jobs reject with `JobCut` or
- * `DomainError`.
+ * Opens threads. Jobs are counted by outcome, and logged when they were cut or failed. They reject
+ * with `JobCut`, `DomainError` or the reason of their signal.
  */
 function openJobs({
   threads,
@@ -132,8 +132,8 @@ function byteLength({ content, links, meta, title }: DocumentParts): number {
 }
 
 /**
- * Copies the parts, because they are views of a message or a row, whose whole memory a thread would
- * get.
+ * The parts are views into the memory of a message or a row, and a view is passed to a thread with
+ * all of that memory. So only copies are passed.
  */
 function copyOf({ content, links, meta, title }: DocumentParts): DocumentParts {
   return {

@@ -10,7 +10,7 @@ test("errors.proto lists every kind of failure", () => {
   expect(errorKinds.filter((kind) => !proto.includes(`// - \`${kind}\`, `))).toEqual([]);
 });
 
-test("errors.proto lists every reason and every fact that documents refuses with", () => {
+test("errors.proto lists every reason and every fact in refusals of the documents service", () => {
   const files = globSync("**/*.ts", { cwd: source, exclude: ["**/*.test.ts"] });
   const texts = files.map((file) => readFileSync(join(source, file), "utf8"));
   const reasons = new Set(

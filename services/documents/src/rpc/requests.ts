@@ -6,8 +6,8 @@ import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import type { Actor } from "../domain/document/document.ts";
 
 /**
- * The caller, from its certificate and the metadata of the call; "" for parts that are missing
- * there.
+ * The caller, from its certificate and the metadata of the call. `actor` and `role` are "" when the
+ * metadata has none; `identity` is absent without a certificate.
  */
 export function callingActor(context: HandlerContext): Actor {
   const { actor, role, identity } = callContext(context);
@@ -26,7 +26,6 @@ export function requireVersionNumber(field: string, version: bigint): number {
   throw new DomainError("invalid", `${field} must be a version, counted from 1`);
 }
 
-/** Most items in one batch. */
 const itemsMax = 64;
 
 /**
@@ -38,7 +37,6 @@ export function requireBatch(items: readonly unknown[], what = "items"): void {
   throw new DomainError("invalid", `a batch has 1 to ${itemsMax} ${what}, this one ${items.length}`);
 }
 
-/** Limits of a page's size. */
 export interface PageSizeRule {
   readonly max: number;
   /** Size when a request says 0. */

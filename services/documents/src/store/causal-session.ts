@@ -2,10 +2,10 @@ import { type ClientSession, type MongoClient, MongoServerError, Timestamp } fro
 import { type Moment, MomentAhead } from "../domain/published-reads/tenant-clock.ts";
 
 /**
- * Reads in a session that includes everything committed up to a moment. Without it a majority read
- * may go back in time after a failover: the new primary may not know yet that a majority has the
- * last commits that its predecessor showed. The server waits until it does; the session costs no
- * message.
+ * Reads in a session that includes everything committed up to a moment. Without the moment a
+ * majority read may go back in time after a failover: the new primary may not know yet that a
+ * majority has the last commits that its predecessor showed. With the moment the new primary waits
+ * until it knows. The session costs no message.
  *
  * @throws MomentAhead when the moment is ahead of the server's clock
  */

@@ -41,8 +41,8 @@ export class ClockStore implements ClockReader {
   }
 
   /**
-   * Reads a tenant's clock. Calls during a read share the next read, because the running one may
-   * have begun before a publication that they must see.
+   * Reads a tenant's clock. No call joins a running read, which may have begun before a publication
+   * that the caller must see. Calls that arrive while four reads run share the next one.
    */
   read(tenantId: string): Promise<ClockReading> {
     return this.#read(tenantId);
@@ -57,9 +57,9 @@ export class ClockStore implements ClockReader {
   }
 
   /**
-   * Remembers a reading for `recall` if its tick is later than the remembered one; the tick of a
-   * commit counts, too. Of readings with the same tick the first is kept, so that its moment stays
-   * the same.
+   * Remembers a reading for `recall` if its tick is later than the remembered one. Readings come
+   * from reads and from this process's commits. Of readings with the same tick the first is kept,
+   * so that cursors have the same moment until the next publication.
    */
   remember(tenantId: string, reading: ClockReading): void {
     const known = this.#remembered.get(tenantId);
@@ -101,8 +101,8 @@ export class ClockStore implements ClockReader {
   }
 
   /**
-   * Remembers a reading and returns the newest remembered one, because after a failover this one
-   * may be older.
+   * Remembers a reading and returns the newest remembered one, because after a failover a new
+   * reading may be older than an earlier one.
    */
   #newest(tenantId: string, reading: ClockReading): ClockReading {
     this.remember(tenantId, reading);

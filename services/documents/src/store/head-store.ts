@@ -14,7 +14,7 @@ const intakeColumns = { _id: 0, tenantId: 1, documentId: 1, intakeDigest: 1, int
  * it shows.
  */
 const filtered = { type: 1, status: 1, "changedBy.actor": 1 } as const;
-/** Counting stops at this number. */
+/** Highest exact count. */
 const countMax = 100_000;
 const maxTimeMS = 5_000;
 
@@ -103,7 +103,7 @@ export class HeadStore implements IntakeStore {
     return rows.map(fromSummaryRow);
   }
 
-  /** Number of documents of a list; 100,001 stands for all greater numbers. */
+  /** Number of documents that match; 100,001 stands for every number above 100,000. */
   async count(tenantId: string, filter: ListFilter, signal?: AbortSignal): Promise<number> {
     const options = {
       ...(signal ? { signal } : {}),
@@ -136,7 +136,8 @@ function fromSummaryRow({ title, ...row }: SummaryRow): HeadSummary {
 }
 
 /**
- * One range from which the ties before the position are excluded. Two ranges would be two scans to
+ * Documents behind a position. The filter is one range of times, from which `$nor` excludes the
+ * documents with the position's time that are not behind it. Two ranges would be two scans to
  * merge.
  */
 function behind(

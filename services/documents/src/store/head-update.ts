@@ -2,7 +2,6 @@ import type { AnyBulkWriteOperation, Document } from "mongodb";
 import type { HeadChange } from "../domain/transitions/changes.ts";
 import type { HeadRow } from "./rows.ts";
 
-/** The slug of a document; absent when it has none. */
 interface DocumentSlug {
   readonly documentId: string;
   readonly slug?: string;
@@ -40,7 +39,7 @@ function toStages(state: HeadChange["state"], slugs: readonly DocumentSlug[]): D
   return [{ $set: { ...columns, lastPublished: withSlug } }];
 }
 
-/** In an update of rows with a `documentId`: `{slug}` of that document, `{}` when it has none. */
+/** An aggregation expression: `{slug}` of the row's document, or `{}` when it has no slug. */
 function slugOfDocument(slugs: readonly DocumentSlug[]): Document {
   const ids = slugs.map(({ documentId }) => documentId);
   const members = slugs.map(({ slug }) => (slug === undefined ? {} : { slug }));

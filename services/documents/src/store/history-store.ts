@@ -13,8 +13,8 @@ export class HistoryStore {
   }
 
   /**
-   * Changes after intake, newest first, each with its position; only those before `before` when it
-   * is given.
+   * Changes after intake, newest first, each with its position; with `before` only earlier ones
+   * than that position.
    */
   async list(
     tenantId: string,
@@ -33,7 +33,6 @@ export class HistoryStore {
     return rows.map(fromHistoryRow);
   }
 
-  /** The history entry of the request with this token. */
   async findRequest(tenantId: string, documentId: string, requestToken: string): Promise<NamedEntry | undefined> {
     const filter = { tenantId, documentId, "request.token": requestToken };
     const row = await this.#history.findOne(filter, { maxTimeMS: 5_000 });

@@ -24,7 +24,7 @@ interface LiftOptions {
  * again: it continues where it was, and a second run with the same number changes nothing.
  *
  * @returns a report in words
- * @throws ConfigError when a document has reached the number already
+ * @throws ConfigError when a document has a sequence above the number already
  */
 export async function liftSequences(
   { snapshots, floor }: LiftDeps,

@@ -6,8 +6,8 @@ import type { Publication } from "../domain/transitions/changes.ts";
 type KeyColumns = { [Name in keyof PublicationKeys]?: NonNullable<PublicationKeys[Name]> };
 
 /**
- * `publications`: what readers see, one row for each document, which becomes a tombstone when it is
- * withdrawn.
+ * `publications`: what readers see. One row for each document that was published; a withdrawal
+ * makes the row a tombstone.
  */
 export interface PublicationRow extends KeyColumns {
   tenantId: string;

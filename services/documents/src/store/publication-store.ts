@@ -49,8 +49,8 @@ export class PublicationStore {
 
   /**
    * Published documents of one type, newest first. At most `limit`, fewer when they reach
-   * `bytesMax` bytes, but at least one; `hasMore` when there are others. With the moment of the
-   * read.
+   * `bytesMax` bytes, but at least one; `hasMore` when there are others. `moment` is the moment of
+   * the read.
    *
    * @throws MomentAhead
    */
@@ -118,7 +118,7 @@ export class PublicationStore {
     return { states: rows.map(fromPublicationRow), complete: !hasMore };
   }
 
-  /** The slug of a published document. */
+  /** The slug of a published document; undefined when it has none or is not published. */
   async slugOf(tenantId: string, type: string, documentId: string, moment?: Moment): Promise<string | undefined> {
     const filter = { tenantId, documentId, type };
     const row = await readAtMoment(this.#client, moment, (session) =>
@@ -127,7 +127,7 @@ export class PublicationStore {
     return row?.slug;
   }
 
-  /** Id of the published document of a type that has a slug. */
+  /** Id of the published document of the type that has the slug. */
   async slugHolder(tenantId: string, type: string, slug: string, signal?: AbortSignal): Promise<string | undefined> {
     const options = { projection: { documentId: 1 }, ...(signal ? { signal } : {}), maxTimeMS };
     const row = await this.#publications.findOne({ tenantId, type, slug }, options);
@@ -149,14 +149,13 @@ export class PublicationStore {
     });
   }
 
-  /** Published sites that conflict with a claim. */
+  /** Published sites that have one of the wanted hosts, and the primary site if that is wanted. */
   async siteClaims(tenantId: string, wanted: SiteClaim, signal?: AbortSignal): Promise<SiteClaim[]> {
     const options = { ...(signal ? { signal } : {}), maxTimeMS };
     const rows = this.#publications.find(siteFilter(tenantId, [wanted]), options).project<SiteRow>(siteColumns);
     return (await rows.toArray()).map(toSiteClaim);
   }
 
-  /** The published site that has a host. */
   async findSiteOf(tenantId: string, host: string, signal: AbortSignal): Promise<VisibleDocument | undefined> {
     return this.#findSite({ tenantId, host }, signal);
   }
@@ -165,7 +164,7 @@ export class PublicationStore {
   async findMainSite(tenantId: string, signal: AbortSignal): Promise<VisibleDocument | undefined> {
     const primary = await this.#findSite({ tenantId, primary: "true" }, signal);
     if (primary) return primary;
-    // Read without their content, which may be a megabyte for each.
+    // The sites are read without their content, which may be a megabyte each.
     const rows = await this.#publications
       .find({ tenantId, type: siteType, ...isPublished }, { signal, maxTimeMS })
       .hint(PublicationStore.indexes.publications.list.key)
@@ -238,8 +237,8 @@ function criterion(name: FilterName, value: string | readonly string[] | undefin
 }
 
 /**
- * The narrowest index for a query. Each of them keeps the order of the page; a unique key finds a
- * single document.
+ * The index of the query's narrowest filter, or `list` without a filter. All of these indexes keep
+ * the order of the page, except a unique key's, which finds a single document.
  */
 function indexFor({ filter }: PublishedQuery): Index {
   const narrowest = filterNames.find((name) => filter[name] !== undefined);

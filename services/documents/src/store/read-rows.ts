@@ -1,6 +1,5 @@
 import type { FindCursor } from "mongodb";
 
-/** How much is read from a cursor. */
 interface RowBounds<Row> {
   readonly rowsMax: number;
   readonly bytesMax: number;

@@ -14,7 +14,6 @@ export interface SignatureLine extends SnapshotKey {
   readonly value: string;
 }
 
-/** An index of the snapshots. */
 const byKey = SnapshotStore.indexes.snapshots.sequence.key;
 const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1 } as const;
 
@@ -43,7 +42,7 @@ export class RestoredSnapshots {
 
   /**
    * Documents with a pending snapshot whose sequence is not above the floor, each with the lowest
-   * one.
+   * such sequence.
    */
   async pendingBelow(floor: number): Promise<SnapshotKey[]> {
     const lowest = { tenantId: { $first: "$tenantId" }, documentId: { $first: "$documentId" } };
@@ -58,9 +57,9 @@ export class RestoredSnapshots {
   }
 
   /**
-   * Renumbers a document's snapshots above the floor, from its lowest pending one on. They become
-   * pending without a signature: what was sent of them before the restore stays as it was, and they
-   * are sent as new ones, in order.
+   * Gives a document's snapshots, from its lowest pending one on, sequences above the floor. They
+   * lose their signatures and become pending, so delivery sends them in order as new snapshots.
+   * Receivers keep what they got under the old sequences before the restore.
    *
    * @returns the number of renumbered snapshots
    * @throws Error when the head does not name the newest snapshot

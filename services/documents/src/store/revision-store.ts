@@ -65,7 +65,7 @@ export class RevisionStore {
       await this.#heads.replaceOne({ tenantId, documentId, version: row.version }, revised, { session });
       await this.#versions.insertOne(toVersionRow(row), { session });
       await this.#history.insertOne(toEditRow(row, revised, requestToken), { session }).catch((error: unknown) => {
-        // A used request token is not a passing conflict, so it must not be repeated.
+        // A used request token is no passing conflict, so the transaction must not be repeated.
         throw requestToken !== undefined && isDuplicateKey(error) ? requestTokenReused() : error;
       });
       return fromHeadRow(revised);

@@ -39,7 +39,8 @@ export interface HeadRow extends PartsRow {
   /** Generation of the type's schema that the newest version was checked against. */
   schemaGeneration: number;
   /**
-   * SHA-256 over the four parts as they were taken in, by which a retry differs from a collision.
+   * SHA-256 over the type and the parts as they were taken in (`digestParts`). A second create with
+   * this id is a retry if it has the same digest, and a collision if not.
    */
   intakeDigest: Binary;
   intakeToken?: string;
@@ -65,7 +66,7 @@ export interface LastPublishedRow {
   updatedAt: Date;
   /**
    * The slug of the publication, as in `publications`, so that the next transition can retire it
-   * without a read. Absent when it has none or is withdrawn.
+   * without a read. Absent when the publication has no slug or is withdrawn.
    */
   slug?: string;
 }
@@ -78,8 +79,8 @@ export interface VersionRow extends PartsRow {
   documentId: string;
   version: number;
   /**
-   * Its state when the next version was written. The current state of the last published version is
-   * in the head.
+   * State of this version when the next one was written. The current state of the last published
+   * version is in the head.
    */
   status: string;
   schemaGeneration: number;
@@ -101,7 +102,7 @@ export interface HistoryRow {
   version: number;
   from: string;
   to: string;
-  /** What a repetition of the request is answered from; absent when the request had no token. */
+  /** From this a repetition of the request is answered; absent when the request had no token. */
   request?: RequestRow;
 }
 
@@ -112,8 +113,8 @@ export interface HistoryRow {
 export interface RequestRow {
   token: string;
   /**
-   * Set for a transition: the document's type, and the sequence of the snapshot that it made; 0 for
-   * none.
+   * Set for a transition: the document's type, and the sequence of the snapshot that the transition
+   * made; 0 for none.
    */
   type?: string;
   sequence?: number;
@@ -123,8 +124,9 @@ export interface RequestRow {
 }
 
 /**
- * `snapshots`: sealed copies, immutable except for the last three columns. Unique on (tenantId,
- * documentId, sequence). The pending ones are the outbox.
+ * `snapshots`: sealed copies, immutable except for `signature`, `pending` and `unsendable`, and for
+ * `sequence` after a restore. Unique on (tenantId, documentId, sequence). The pending ones are the
+ * outbox.
  */
 export interface SnapshotRow {
   tenantId: string;
@@ -139,7 +141,7 @@ export interface SnapshotRow {
   signature?: { keyId: string; statement: string; value: Binary; signingNumber: number };
   /** Set until delivery has settled the snapshot. */
   pending?: true;
-  /** W3C Trace Context of the call that made it; absent unless its trace is recorded. */
+  /** W3C Trace Context of the call that made the snapshot; absent unless its trace is recorded. */
   traceparent?: string;
   /** Why the snapshot can never be sent. */
   unsendable?: string;
@@ -157,8 +159,8 @@ export interface ClockRow {
   /** The process that took the last tick. */
   holder: string;
   /**
-   * The process before it, when that one took a tick a moment earlier. Set while two processes run
-   * transitions of the tenant and must alternate.
+   * The process that took the tick before, if that was less than 250 ms earlier. If it is another
+   * one than `holder`, two processes run transitions of the tenant and must alternate.
    */
   rival: string | null;
 }

@@ -13,7 +13,7 @@ function failingWith(...errors: Error[]) {
 
 const noPrimary = new MongoServerSelectionError("no primary", {} as unknown as TopologyDescription);
 
-test("a commit that finds no primary to ask for its outcome asks again", async () => {
+test("a commit that finds no primary is repeated until a primary tells its outcome", async () => {
   const { session, commitTransaction } = failingWith(noPrimary, noPrimary);
   await commit(session);
   expect(commitTransaction).toHaveBeenCalledTimes(3);

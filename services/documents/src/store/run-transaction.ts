@@ -4,10 +4,7 @@ import { type ClientSession, type MongoClient, MongoError, MongoServerError, Mon
 import { setTimeout as pause } from "node:timers/promises";
 import type { AbandonedTransactions } from "./abandoned-transactions.ts";
 
-/**
- * Every transaction reads a snapshot, and its commit is acknowledged by a majority with its
- * journal.
- */
+/** A transaction reads a snapshot. Its commit is acknowledged once a majority has journaled it. */
 export const transactionOptions = {
   readConcern: { level: "snapshot" },
   writeConcern: { w: "majority", journal: true },

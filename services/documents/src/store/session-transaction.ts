@@ -32,12 +32,9 @@ export interface TransitionCollections {
 export class SessionTransaction implements TransitionTransaction {
   wrote = false;
   hasRival = false;
-  /** The tenant's clock after this transaction; undefined before its tick. */
+  /** The tenant's clock with the tick of this transaction; undefined before the tick. */
   clock: Pick<ClockRow, "tick" | "types"> | undefined;
-  /**
-   * Whether it reads who holds a slug and which requests were answered before. Otherwise a unique
-   * index refuses the second one when it is written.
-   */
+  /** See `TransitionTransaction`. Unless it is set, `readSlugs` reads nothing. */
   readonly followsDuplicate: boolean;
   readonly #collections: TransitionCollections;
   readonly #session: ClientSession;
@@ -162,8 +159,8 @@ export class SessionTransaction implements TransitionTransaction {
   }
 
   /**
-   * A slug that this document lost may have been lost by another document before, so its row is
-   * replaced.
+   * Another document may have lost the slug before, so a row of the slug is updated, if there is
+   * one.
    */
   async #writeSlugs({ retiredSlugs }: Changes): Promise<void> {
     const tenantId = this.#tenantId;

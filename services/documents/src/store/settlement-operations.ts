@@ -32,7 +32,8 @@ export function settlementOperations(settlements: readonly SnapshotSettlement[])
 }
 
 /**
- * An expression for the rows of a group: of `values` the one at the position of the row's document.
+ * An aggregation expression: the one of `values` that belongs to the row's document. `values` are
+ * in the order of the filter's documents.
  */
 function ofDocument({ documentId }: SnapshotGroup<SnapshotKey>["filter"], values: readonly unknown[]) {
   const position = { $indexOfArray: [{ $literal: documentId.$in }, "$documentId"] };
@@ -52,7 +53,7 @@ function keepSignature(next: object) {
   return [{ $set: { signature: { $let: { vars: { next }, in: kept } } } }, { $unset: ["pending", "unsendable"] }];
 }
 
-/** A row that is already settled keeps its reason. */
+/** A row that is already settled stays as it is. */
 function keepReason(reason: object) {
   const isPending = { $eq: ["$pending", true] };
   return [{ $set: { unsendable: { $cond: [isPending, reason, "$unsendable"] } } }, { $unset: ["pending"] }];

@@ -70,7 +70,7 @@ function documentOf({ tenantId, documentId }: Omit<SnapshotKey, "sequence">): st
   return `${tenantId}/${documentId}`;
 }
 
-/** All positions behind `after`, as ranges of an index. */
+/** All keys behind this one, as ranges of an index. */
 function behind({ tenantId, documentId, sequence }: SnapshotKey) {
   return [
     { tenantId: { $gt: tenantId } },

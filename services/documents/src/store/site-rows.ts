@@ -2,11 +2,10 @@ import type { Filter } from "mongodb";
 import type { SiteClaim } from "../domain/sites/site-claims.ts";
 import type { PublicationRow } from "./publication-row.ts";
 
-/** Columns of a published site's claim. */
 export const siteColumns = { _id: 0, documentId: 1, host: 1, primary: 1 } as const;
 export type SiteRow = Pick<PublicationRow, "documentId" | "host" | "primary">;
 
-/** Published sites that conflict with one of the claims. */
+/** Published sites that have a host of the claims, and the primary site if one claims to be it. */
 export function siteFilter(tenantId: string, claims: readonly SiteClaim[]): Filter<PublicationRow> {
   const hosts = [...new Set(claims.flatMap((claim) => claim.hosts))];
   const primary = claims.some(({ isPrimary }) => isPrimary) ? [{ tenantId, primary: "true" }] : [];

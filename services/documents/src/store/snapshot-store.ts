@@ -19,7 +19,7 @@ const pendingOrder = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 }
 const isPending = { partialFilterExpression: { pending: true } } as const;
 const committedOrder = { committedAt: 1, documentId: 1, sequence: 1 } as const;
 const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1, committedAt: 1 } as const;
-/** Most older pending snapshots that are listed with a snapshot of the document. */
+/** Most older pending snapshots that are listed for one document. */
 const olderPendingMax = 256;
 
 /** Keeps snapshots. The pending ones are the outbox, from which delivery takes them. */
@@ -105,8 +105,8 @@ export class SnapshotStore {
   }
 
   /**
-   * For each document the sequences of pending snapshots below the highest one of its keys,
-   * ascending: at most the lowest 256. Documents without any are left out.
+   * For each document the sequences of its pending snapshots, ascending, the lowest 256 at most.
+   * Only sequences below the highest one of all keys are read. Documents without any are left out.
    */
   async olderPending(
     keys: readonly SnapshotKey[],
@@ -201,7 +201,7 @@ export class SnapshotStore {
 
 type VersionColumns = Pick<SnapshotRow, "version" | "sequence" | "committedAt" | "sha256">;
 
-/** All positions behind `after`, as ranges of an index. */
+/** All snapshots behind this one in `pendingOrder`, as ranges of an index. */
 function behind({ committedAt, tenantId, documentId, sequence }: CommittedSnapshot) {
   return [
     { committedAt: { $gt: committedAt } },

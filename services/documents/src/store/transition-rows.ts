@@ -13,8 +13,8 @@ export function toTransitionRow(tenantId: string, entry: TransitionEntry): Histo
 }
 
 /**
- * An update has no transition; "" is no transition's name, so no request of a transition matches
- * its entry.
+ * The entry of an update gets the transition "". No transition has that name, so the entry answers
+ * no repeated request for a transition.
  */
 export function fromTransitionRow({
   documentId,

@@ -61,8 +61,8 @@ export class TransitionStore {
    * process waits 6 ms, because otherwise it could lock the clock again and again while the other
    * one's callers wait.
    *
-   * @throws TransactionConflict when it conflicted with another transaction; nothing was changed
-   * then
+   * @throws TransactionConflict when the transaction conflicted with another one; nothing was
+   * changed then
    */
   async runTransition<T>(tenantId: string, work: (transaction: TransitionTransaction) => Promise<T>): Promise<T> {
     await this.#turns.get(tenantId);

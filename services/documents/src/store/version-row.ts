@@ -3,7 +3,7 @@ import type { DocumentVersion, VersionSummary } from "../domain/document/revisio
 import { fromPartsRow } from "./head-row.ts";
 import type { HeadRow, VersionRow } from "./rows.ts";
 
-/** The row of the head's version when another version follows. */
+/** The row in `versions` that keeps the head's version once an edit replaces it. */
 export function toVersionRow(head: HeadRow): VersionRow {
   const { tenantId, documentId, version, status, schemaGeneration, content, links, meta, title, titleRich } = head;
   const parts = { content, links, meta, title, ...(titleRich ? { titleRich } : {}) };
@@ -16,7 +16,6 @@ export function fromVersionRow(row: VersionRow): DocumentVersion {
   return { version, status, schemaGeneration, ...fromPartsRow(row), writtenAt: createdAt, writtenBy: createdBy };
 }
 
-/** The columns of a version that a list shows. */
 export type VersionSummaryRow = Pick<
   VersionRow,
   "version" | "status" | "title" | "schemaGeneration" | "createdAt" | "createdBy"

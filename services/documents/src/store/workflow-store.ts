@@ -59,7 +59,7 @@ export class WorkflowStore {
     return new Map(rows.map(({ workflowId, version }) => [workflowId, version]));
   }
 
-  /** Sets the workflow version of new documents of a type. */
+  /** Sets the workflow version that new documents of a type get, and adds to the audit log. */
   async activate(tenantId: string, activation: Activation, at: Date, by: AuditAuthor): Promise<void> {
     const { type, workflowId, version } = activation;
     const change = { $set: { workflowId, version, at, by: by.actor } };

@@ -13,7 +13,7 @@ export interface DocumentProcess extends AsyncDisposable {
   documents: RpcClient<typeof DocumentService>;
   published: RpcClient<typeof PublishedDocumentService>;
   schemas: RpcClient<typeof SchemaService>;
-  /** Asks it to stop; answers its exit code. */
+  /** Asks the process to stop; resolves with its exit code, null after a signal ended it. */
   stop(): Promise<number | null>;
 }
 
@@ -56,7 +56,8 @@ export async function runDocumentProcess(options: {
 }
 
 /**
- * The ports it says it started on; later lines are read and dropped, so that the pipe never fills.
+ * The ports that the process logs at its start. Later lines are read and dropped, so that the pipe
+ * never fills.
  */
 async function portsOf(lines: ReturnType<typeof createInterface>): Promise<DoorPorts> {
   const { promise, resolve, reject } = Promise.withResolvers<DoorPorts>();

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { article, type Publishing, runPublishing } from "./publishing.ts";
 
 /**
- * Walks of readers that follow the rules, while the primary steps down for a successor that has not
- * heard yet that a majority holds the last publications, and while the process that answers last
- * looked at the clock before them.
+ * Readers page by cursor, catch up by `updatedSince` and send tags while the primary steps down.
+ * The new primary has not heard yet that a majority holds the last publications, and the process
+ * that answers has last read the clock before these publications.
  */
 export function describeFailoverWalks(rounds: number): void {
   let stage: Stage;
@@ -45,7 +45,7 @@ async function walkAcross(stage: Stage, round: number): Promise<void> {
   const publishAll = () => Promise.all(tenants.map((tenantId) => publish(publisher, tenantId)));
   await vi.waitFor(async () => expect(await isPrimary(set.first)).toBe(true), { timeout: 40_000, interval: 100 });
   const first = await publishAll();
-  // The other process remembers this moment.
+  // The other process remembers the clock as it is now.
   await Promise.all(tenants.map((tenantId) => pageOf(other, tenantId)));
   await holdSnapshots(set, "alwaysOn");
   const second = await publishAll();
@@ -83,7 +83,7 @@ async function pageOf({ published }: Publishing, tenantId: string, query: object
   return { ...answer, items, ids: items.map(({ id }) => id) };
 }
 
-/** Makes the second node the primary, held, and releases it once `read` waits there or has ended. */
+/** Makes the second node the primary, and ends its hold once `read` waits there or has ended. */
 async function readAcross<T>({ set, publisher }: Stage, read: () => Promise<T>): Promise<T> {
   const soon = { timeout: 20_000, interval: 20 };
   await set.first.command({ replSetStepDown: 4, secondaryCatchUpPeriodSecs: 3 });
@@ -96,7 +96,7 @@ async function readAcross<T>({ set, publisher }: Stage, read: () => Promise<T>):
   return answer;
 }
 
-/** Keeps the second node where it would be if it had not heard yet that a majority holds the last writes. */
+/** Keeps the second node in the state of one that has not heard yet what a majority holds. */
 function holdSnapshots({ second }: ThreeNodes, mode: "alwaysOn" | "off") {
   return second.command({ configureFailPoint: "disableSnapshotting", mode });
 }

@@ -5,12 +5,12 @@ import type { PublicationRow } from "../../src/store/publication-row.ts";
 
 const chunkRows = 25;
 
-/** Rows that code before the step wrote: nothing finds them by the edition that they name. */
+/** Rows that code before the step wrote. No filter finds them by the edition that they name. */
 export const unfound = { document: { $exists: true }, site: { $exists: false } };
 
 /**
- * The database version of a later documents: from the next version on, `meta.edition` is a key, too, and finds a
- * document as its site does.
+ * The database version of a later release of documents. From the next version on a filter by site
+ * finds a document by its `meta.edition`, too.
  */
 export const inventedDatabaseVersion: DatabaseVersion = {
   ...documentsDatabaseVersion,

@@ -7,7 +7,7 @@ import { type Db, MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { adminByDefault, callMs, runDocuments } from "./running-documents.ts";
 
-/** A call's metadata. */
+/** Call options that name a role and an actor. */
 export function as(role: string, actor = `${role}@example.com`) {
   return { headers: { "vidimus-role": role, "vidimus-actor": actor } };
 }
@@ -37,9 +37,9 @@ export interface Publishing extends AsyncDisposable {
   target: string;
   meshTarget: string;
   create(tenantId: string, document: object): Promise<string>;
-  /** Takes a transition as admin. */
+  /** Takes a document through a transition as admin; of version 1 by default. */
   take(tenantId: string, documentId: string, name: string, version?: number): Promise<Taken>;
-  /** The public items of a type, all of them. */
+  /** The newest 200 public items of a type, core/article by default. */
   list(tenantId: string, type?: string): Promise<Item[]>;
 }
 

@@ -9,8 +9,8 @@ const requirement = "rfc8785==0.1.4";
 const sha256 = "520d690b448ecf0703691c76e1a34a24ddcd4fc5bc41d589cb7c58ec651bcd48";
 
 /**
- * One JSON text a line in, as base64; its canonical form a line out. Floats only: the package
- * refuses large integers.
+ * Reads one JSON text a line, as base64, and writes its canonical form, as base64. Reads every
+ * number as a float, because the package refuses large integers.
  */
 const program = `
 import base64, json, sys, rfc8785
@@ -32,7 +32,10 @@ export async function canonicalInPython(texts: readonly Uint8Array[]): Promise<B
   return lines.map((line) => Buffer.from(line, "base64"));
 }
 
-/** Installs the package once, checked by its hash; the last step is an atomic rename. */
+/**
+ * Installs the package once, checked by its hash, and returns its folder. The last step is an
+ * atomic rename, so a folder of that name is complete.
+ */
 async function installed(): Promise<string> {
   const target = join(stateDir, "python", requirement);
   if (

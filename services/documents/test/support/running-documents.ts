@@ -6,27 +6,30 @@ import { readConfig } from "../../src/config.ts";
 import { startDocuments } from "../../src/documents.ts";
 import { attestationKeyFile } from "./settling.ts";
 
-/** A documents service with a database of its own, and a client of its editor's surface. */
+/** A documents service, and a client of its teams door. */
 export interface RunningDocuments extends AsyncDisposable {
   client: RpcClient<typeof DocumentService>;
-  /** `host:port` of its teams door. */
+  /** `host:port` of the teams door. */
   target: string;
-  /** `host:port` of its mesh door. */
+  /** `host:port` of the mesh door. */
   meshTarget: string;
   database: string;
 }
 
-/** Deadline of a call. Ten seconds, the default, are too few for the largest ones on a busy machine. */
+/** Deadline of a call. The default of 10 s is too short for the largest calls on a busy machine. */
 export const callMs = 30_000;
 
-/** Starts a documents service on free ports. Give `database` to join the database of another one. */
+/**
+ * Starts a documents service on free ports, with a new database unless `database` names that of
+ * another one.
+ */
 export async function runDocuments(options: {
   mongoUrl: string;
   natsUrl: string;
   database?: string;
   migrate?: MigrateMode;
   databaseVersion?: DatabaseVersion;
-  /** Default: one of `settling.ts`; "" for none. */
+  /** By default the file of `settling.ts`; "" for no key. */
   attestationKeyFile?: string;
 }): Promise<RunningDocuments> {
   await using stack = new AsyncDisposableStack();
@@ -51,7 +54,7 @@ export async function runDocuments(options: {
   return { client, target, meshTarget, database, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** Wraps a client, so that calls that name no role are an admin's. */
+/** Wraps a client. Calls that name no role get the role admin. */
 export function adminByDefault<Client extends object>(client: Client): Client {
   return new Proxy(client, {
     get(target, name) {

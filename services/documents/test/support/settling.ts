@@ -5,12 +5,12 @@ import { createSecretKey } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The key that documents of tests shares with signing. */
+/** The key that the documents service of a test shares with signing. */
 export const attestationKey = createSecretKey(Buffer.alloc(32, 9));
 
 let file: string | undefined;
 
-/** A file of the key, one for each process of tests. */
+/** A file with the key, one for each process of tests. */
 export function attestationKeyFile(): string {
   if (file) return file;
   file = join(openTestFolder("attestation").path, "key");
@@ -24,7 +24,7 @@ export interface SignedReference {
   readonly sequence: bigint;
 }
 
-/** A signature of a snapshot. */
+/** A signature of a snapshot as documents accepts it. Its value and digest are made up. */
 export function signatureOf(
   { tenantId, documentId, sequence }: SignedReference,
   { keyId = "a", signedAt = "2026-01-01T00:00:00.000Z", signingNumber = 1, fill = 7 } = {},

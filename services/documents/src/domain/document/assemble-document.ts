@@ -16,8 +16,8 @@ interface Stamp {
 }
 
 /**
- * A document as one canonical object, and the range of `"links":[…],` in it, so that it can be cut
- * out.
+ * A document as one canonical object, and the range of `"links":[…],` in it, so that the links can
+ * be cut out.
  */
 export interface AssembledDocument {
   bytes: Buffer;

@@ -1,8 +1,8 @@
-/** The caller, from the metadata of the call; "" for parts that are missing there. */
+/** The caller. `actor` and `role` are "" when the call's metadata has none. */
 export interface Actor {
   readonly actor: string;
   readonly role: string;
-  /** Identity of the caller's certificate; absent when it had none. */
+  /** Identity of the caller's certificate; absent when the caller had none. */
   readonly identity?: string;
 }
 
@@ -44,7 +44,7 @@ export interface LastPublished {
   readonly status: string;
   readonly sequence: number;
   readonly updatedAt: Date;
-  /** The slug of the publication; absent when it has none or is withdrawn. */
+  /** The slug of the publication; absent when the publication has no slug or is withdrawn. */
   readonly slug?: string;
 }
 
@@ -86,7 +86,7 @@ export interface ListPosition {
 /** State of every document on intake, and of every new version. */
 export const initialStatus = "draft";
 
-/** Keys of `meta` that the platform owns; values that callers send for them are overwritten. */
+/** Keys of `meta` that the platform owns; values that callers send for them are dropped. */
 export const platformMetaKeys: ReadonlySet<string> = new Set([
   "status",
   "version",

@@ -22,7 +22,7 @@ export interface DocumentVersion extends Revision {
   readonly status: string;
 }
 
-/** One change of a document after its intake. */
+/** One change of a document. Of its intake `from` is "". */
 export interface HistoryEntry {
   readonly at: Date;
   readonly by: Actor;

@@ -42,8 +42,8 @@ export async function listVersions(
 ): Promise<{ versions: VersionSummary[]; hasMore: boolean }> {
   const head = await requireHead(documents, tenantId, documentId, options);
   const withHead = before === undefined || before > head.version;
-  // Only versions below the head that was read, because an edit in between would make that head one
-  // of the older versions and list it twice.
+  // Lists only versions below the head that was read. An edit between the two reads makes that head
+  // one of the older versions, and it would be listed twice.
   const below = withHead ? head.version : before;
   const older = await revisions.listVersions(tenantId, documentId, { ...options, limit: limit + 1, before: below });
   const all = [...(withHead ? [headSummary(head)] : []), ...older.map((version) => withCurrentStatus(version, head))];
@@ -57,7 +57,8 @@ export async function getVersion(
   version: number,
   options: { signal?: AbortSignal } = {},
 ): Promise<{ version: DocumentVersion; type: string }> {
-  // The head is read first: an edit between the two reads turns the head into an older version.
+  // The head is read first. An edit between the two reads makes that head an older version, which
+  // in the other order neither read would find.
   const head = await requireHead(documents, tenantId, documentId, options);
   if (version === head.version) return { version: headVersion(head), type: head.type };
   const found = await revisions.findVersion(tenantId, documentId, version, options);
@@ -84,8 +85,8 @@ function headSummary(head: Head): VersionSummary {
 }
 
 /**
- * The state of the last published version is in the head: it may change after newer versions were
- * written.
+ * The state of the last published version is in the head, because it may change after newer
+ * versions were written.
  */
 function withCurrentStatus<V extends VersionSummary | DocumentVersion>(version: V, { lastPublished }: Head): V {
   return lastPublished?.version === version.version ? { ...version, status: lastPublished.status } : version;

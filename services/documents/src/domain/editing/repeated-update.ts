@@ -20,7 +20,6 @@ export interface FirstAnswerDeps {
   documents: HeadReader;
   revisions: GetDocumentVersionDeps["revisions"];
   history: {
-    /** The history entry of the request with this token. */
     findRequest(tenantId: string, documentId: string, requestToken: string): Promise<NamedEntry | undefined>;
   };
   readDraft: DraftReader;

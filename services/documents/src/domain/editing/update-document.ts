@@ -15,7 +15,6 @@ import { standingOf } from "../workflow/standing.ts";
 import { type Edit, readContent } from "./edit.ts";
 import { findFirstAnswer, type FirstAnswerDeps } from "./repeated-update.ts";
 
-/** Stores, types and workflows that an edit needs. */
 export interface UpdateDocumentDeps extends FirstAnswerDeps {
   documents: HeadReader;
   revisions: FirstAnswerDeps["revisions"] & {
@@ -32,7 +31,6 @@ export interface UpdateDocumentDeps extends FirstAnswerDeps {
   };
   readDraft: DraftReader;
   types: TypeRegistry;
-  /** The definition of the workflow version of a document. */
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
 }
@@ -67,8 +65,8 @@ async function write(deps: UpdateDocumentDeps, edit: Edit): Promise<Head> {
   const seen = await requireHead(deps.documents, tenantId, documentId);
   const workflow = await deps.workflow(tenantId, seen.workflowId, seen.workflowVersion);
   requireEditable(seen, workflow, edit);
-  // Content that equals the head's is accepted before its size is checked: its canonical form may
-  // exceed the maximum of an edit.
+  // Content that equals the head's is accepted before its size is checked, because the head's
+  // canonical form may exceed the maximum of an edit.
   const { status, version } = seen;
   if (assembleForEditors(seen, { documentId, type: seen.type, status, version }).equals(edit.json)) return seen;
   const type = await currentType(deps.types, seen);

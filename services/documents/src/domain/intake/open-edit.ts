@@ -4,7 +4,7 @@ import { withoutIgnoredMembers } from "./open-envelope.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
 /**
- * The members of an edit. Its id, when it has one, must be the document's.
+ * The members of an edit. If the edit has an id, the id must be the document's.
  *
  * @throws DomainError `invalid`
  */

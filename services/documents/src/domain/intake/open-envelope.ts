@@ -50,7 +50,6 @@ function openWrapped(body: JsonObject, mintId: () => string): Envelope {
   return { documentId: mintId(), members: withoutIgnoredMembers(payload), pointer: "/payload" };
 }
 
-/** A document's members without the ignored ones. */
 export function withoutIgnoredMembers(members: JsonObject): JsonObject {
   return withoutMembers(members, ignoredMembers);
 }

@@ -26,7 +26,7 @@ export interface Draft {
   readonly documentId: string;
   /** JSON pointer to the members in the request: "" or "/payload". */
   readonly pointer: string;
-  /** Their pointers are relative to the members. */
+  /** Pointers are relative to the members. */
   readonly violations: readonly Violation[];
   /** Absent when there are violations. */
   readonly document?: ReadDocument;
@@ -72,7 +72,7 @@ function openDraft(body: JsonValue, form: DraftForm): { documentId: string; memb
   }
 }
 
-/** Adds an id to a flat document without one, so that it can be checked before it has its own. */
+/** Adds an id to a flat document without one, so that the document passes `openEnvelope`. */
 function withId(body: JsonValue): JsonValue {
   const isFlat = isJsonObject(body) && !Object.hasOwn(body, "payload");
   return isFlat && !Object.hasOwn(body, "id") ? { ...body, id: randomUUID() } : body;

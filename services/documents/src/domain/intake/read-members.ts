@@ -6,7 +6,6 @@ import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, jsonPointer, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { flattenTitle } from "./flatten-title.ts";
 
-/** A document whose members were read. */
 export interface ReadDocument extends CheckableDocument {
   readonly type: string;
   /** SHA-256, see `digestParts`. */

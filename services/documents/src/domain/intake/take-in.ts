@@ -38,19 +38,18 @@ export interface DocumentReference {
 export interface IntakeStore {
   /** Stores all documents whose id is free, durably. Returns the positions of the others. */
   insert(documents: readonly NewDocument[]): Promise<Set<number>>;
-  /** The stored intakes of these ids. */
+  /** The intakes of those documents that are stored, in any order. */
   findIntakes(references: readonly DocumentReference[]): Promise<Intake[]>;
 }
 
 /**
- * Stores and readers of an intake. Documents are read by `checking/open-checking.ts` on the loop or
- * in a thread; types come from `types/type-registry.ts`.
+ * `readDraft` of `checking/open-checking.ts` reads on the event loop or in a thread; `types` come
+ * from `types/type-registry.ts`.
  */
 export interface IntakeDeps {
   documents: IntakeStore;
   readDraft: DraftReader;
   types: Pick<TypeRegistry, "find">;
-  /** The definition of the workflow version of new documents. */
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
 }
@@ -171,7 +170,7 @@ async function requireMayCreate(
   requireRole(definition, role, definition.create, "create documents");
 }
 
-/** Stores the valid candidates. Returns those that were not stored because their id is in use. */
+/** Stores the valid candidates. Returns the others, and those whose id is in use. */
 async function store(documents: IntakeStore, candidates: readonly Candidate[]): Promise<Set<Candidate>> {
   const refused = new Set<Candidate>();
   const sound: [Candidate, NewDocument][] = [];

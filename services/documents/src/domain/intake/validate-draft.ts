@@ -9,7 +9,7 @@ export interface ValidateDocumentDeps {
 
 interface Validation {
   violations: Violation[];
-  /** Also 0 when the document was refused before its type was looked up. */
+  /** 0 for a built-in schema, and for a document that was refused without a schema. */
   schemaGeneration: number;
 }
 

@@ -55,11 +55,11 @@ describe("what cannot be kept is refused, with the place", () => {
     expect(refusal(body).kind).toBe("invalid");
   });
 
-  test("a byte order mark is said to be one", () => {
+  test("a byte order mark is named in the refusal", () => {
     expect(refusal("\ufeff{}").message).toContain("byte order mark");
   });
 
-  test("a message can travel even when it quotes the body", () => {
+  test("a message that cuts a quotation of the body is still well-formed Unicode", () => {
     expect(refusal(`{"😀😀😀😀😀😀":${"😀".repeat(30)}`).message.isWellFormed()).toBe(true);
   });
 
@@ -103,7 +103,7 @@ describe("what can be kept is taken as it is", () => {
     expect(parse(text)).toEqual(value);
   });
 
-  test("every document comes back from its canonical form, which is a fixed point", () => {
+  test("every document comes back from its canonical form, and that form is its own canonical form", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary", maxDepth: 6 }), (value) => {
         const text = JSON.stringify(value);
@@ -116,7 +116,7 @@ describe("what can be kept is taken as it is", () => {
     );
   });
 
-  test("an integer is taken exactly when the stored number equals it, as a value or as text", () => {
+  test("an integer is taken if the stored number equals it, as a value or as text, and refused if not", () => {
     const large = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n });
     fc.assert(
       fc.property(large, (integer) => {

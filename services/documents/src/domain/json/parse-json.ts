@@ -154,8 +154,8 @@ function findItemFault(items: readonly JsonValue[], depth: number, seen: Seen): 
 
 function findMemberFault(members: { [member: string]: JsonValue }, depth: number, seen: Seen): Fault | undefined {
   for (const name of Object.keys(members)) {
-    // `JSON.parse` makes it an own member, but the next assignment or spread would set the
-    // prototype.
+    // `JSON.parse` makes it an own member, but code that assigns it to another object would set the
+    // prototype of that object.
     if (name === "__proto__") return within(name, fault("is not a name a member may have"));
     if (!name.isWellFormed()) return within(name, fault("has a lone surrogate in its name"));
     const found = findFault(members[name] ?? null, depth + 1, seen);

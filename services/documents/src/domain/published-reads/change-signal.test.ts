@@ -13,7 +13,7 @@ describe("a listener", () => {
     expect(await rival.within(1, never)).toBe("elapsed");
   });
 
-  test("hears a signal that comes while it waits, as do all the tenant's others", async () => {
+  test("hears a signal that comes while it waits, as do all other listeners of the tenant", async () => {
     const changes = new ChangeSignal();
     const listeners = [changes.listen("acme", ""), changes.listen("acme", "")];
     const heard = Promise.all(listeners.map((listener) => listener.within(10_000, never)));
@@ -21,7 +21,7 @@ describe("a listener", () => {
     expect(await heard).toEqual(["signalled", "signalled"]);
   });
 
-  test("wakes listeners to its type and to every type, and all listeners when the type is not known", async () => {
+  test("hears signals of its type, or of all types if it names none, and always those of unknown type", async () => {
     const changes = new ChangeSignal();
     const woken = async (type: string) => {
       const listeners = ["core/tag", "core/article", ""].map((each) => changes.listen("acme", each));
@@ -35,7 +35,7 @@ describe("a listener", () => {
     expect(await woken("")).toEqual([true, true, true]);
   });
 
-  test("looks again after a second without a signal, at the same moment as all others", async () => {
+  test("is woken after a second without a signal, at the same moment as all others", async () => {
     vi.useFakeTimers();
     try {
       const changes = new ChangeSignal();
@@ -58,7 +58,7 @@ describe("a listener", () => {
     }
   });
 
-  test("gives up with its caller", async () => {
+  test("stops waiting when its caller aborts", async () => {
     using listener = new ChangeSignal().listen("acme", "");
     const caller = new AbortController();
     const waiting = listener.within(10_000, caller.signal);
@@ -66,7 +66,7 @@ describe("a listener", () => {
     expect(await waiting).toBe("elapsed");
   });
 
-  test("ends listeners that began before the end and after it", async () => {
+  test("is ended by close, whether it began before or after", async () => {
     const changes = new ChangeSignal();
     using before = changes.listen("acme", "");
     changes.close();

@@ -1,7 +1,7 @@
 /** Why a wait ended: a possible change, the end of the time, or the stop of the service. */
 type Wakening = "signalled" | "elapsed" | "closed";
 
-/** Collects a tenant's signals from its creation until it is disposed. */
+/** Collects a tenant's signals from the listener's creation until its disposal. */
 interface ChangeListener extends Disposable {
   /** Resolves at once when there was a signal before the call. */
   within(ms: number, signal: AbortSignal): Promise<Wakening>;

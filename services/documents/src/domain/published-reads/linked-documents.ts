@@ -21,8 +21,8 @@ type LinkingDocument = Pick<VisibleDocument, "documentId" | "bytes" | "linksStar
 const bytesMax = 4 * 1024 * 1024;
 
 /**
- * Reads the published documents to which some documents link, in the order of the links. Leaves out
- * documents of `documents` itself.
+ * Reads the published documents to which `documents` link, in the order of the links. Leaves out
+ * those that are among `documents`.
  *
  * @param linksMax most linked documents
  */

@@ -14,8 +14,8 @@ export interface PageCursor {
   /** The last document of the page before. */
   readonly position: PagePosition;
   /**
-   * The moment at which the page before was read. The next page must not be read at an earlier one,
-   * or the reader would miss rows.
+   * A moment at which the page before was current. The next page must not be read at an earlier
+   * one, or the reader would miss rows.
    */
   readonly moment: Moment;
 }

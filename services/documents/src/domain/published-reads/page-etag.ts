@@ -2,7 +2,8 @@ import { parseEntityTags } from "@vidimus/kit/entity-tags";
 import { createHash } from "node:crypto";
 
 /**
- * Weak entity tag of a page, of the last tick that touched its types and a digest of the request.
+ * Weak entity tag of a page, made of the last tick that touched its types and a digest of the
+ * request.
  */
 export function pageEtag(stamp: Date | undefined, query: readonly unknown[]): string {
   return `W/"${(stamp?.getTime() ?? 0).toString(36)}.${digestOf(query)}"`;

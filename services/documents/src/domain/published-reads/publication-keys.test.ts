@@ -28,7 +28,7 @@ test("an article is found by slug, language, its tags and its sites", () => {
   });
 });
 
-test("a site is found by its hosts in any case", () => {
+test("a site is found by its hosts, in upper and lower case and without their ports", () => {
   const meta = { slug: "main", language: "de", hosts: ["WWW.Example.com", "example.com:8080", "none/"], primary: true };
   const { host, primary } = readKeys("core/publisher-site", { meta, links: [] });
   expect(host).toEqual(["www.example.com", "example.com"]);
@@ -42,7 +42,7 @@ test("a value of another kind than expected gives no key", () => {
   expect(readKeys("core/article", { meta: null, links: [null, 1, { type: "core/tag", id: 1 }] })).toStrictEqual(none);
 });
 
-test("a value that no reader could ask for is left out", () => {
+test("a value of more than 1,024 characters is left out", () => {
   const meta = { slug: "s".repeat(1_025), sites: ["t".repeat(1_025), "main"] };
   expect(readKeys("core/article", { meta, links: [] })).toStrictEqual({ ...none, site: ["main"] });
 });

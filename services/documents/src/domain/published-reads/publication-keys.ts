@@ -22,11 +22,11 @@ export interface PublicationKey {
    * value are read in order. `plain`: for single documents only.
    */
   readonly index: "unique" | "newestFirst" | "plain";
-  /** Whether pages can be filtered by it. */
+  /** Whether pages can be filtered by the key. */
   readonly filter: boolean;
   /**
    * Set when values name documents of a type: by id, or with `bySlug` by id or slug. Readers may
-   * ask by either.
+   * ask by id or slug in both cases.
    */
   readonly refersTo?: { readonly type: string; readonly bySlug: boolean };
 }
@@ -37,8 +37,8 @@ const tagType = "core/tag";
 
 /**
  * Every key, the narrowest first: a page with several filters is read from the index of the first
- * one. Columns, indexes, filters, entity tags and the mapping of requests follow from this table;
- * existing rows do not (`store/documents-database-version.ts`).
+ * one. Columns, indexes, filters, entity tags and the mapping of requests follow from this table.
+ * Rows that exist do not change with it (`store/documents-database-version.ts`).
  */
 export const publicationKeys = {
   slug: { read: ({ meta }) => meta["slug"], many: false, normalize: asIs, index: "unique", filter: true },
@@ -111,7 +111,7 @@ export const filterNames: readonly FilterName[] = keyNames.filter(isFilterName);
 
 /** Makes a value for each filter. */
 export function mapFilters<Value>(valueOf: (name: FilterName) => Value): Record<FilterName, Value> {
-  // `filterNames` contains every name of the table, so the record is complete.
+  // `filterNames` contains every `FilterName`, so the record is complete.
   return Object.fromEntries(filterNames.map((name) => [name, valueOf(name)])) as Record<FilterName, Value>;
 }
 

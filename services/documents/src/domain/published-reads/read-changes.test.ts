@@ -15,7 +15,7 @@ const typeOf = (at: number) => (at < 2 ? "core/tag" : "core/article");
  */
 type Commit = readonly number[];
 
-/** A tenant's publications and clock. What is due is committed between two reads of a reader. */
+/** A tenant's publications and clock, which change by a step of `schedule` between two reads. */
 function newsroom(schedule: readonly (readonly Commit[])[]) {
   const rows = new Map<string, PublicationState>();
   const types: Record<string, Date> = {};
@@ -77,7 +77,7 @@ interface Change {
   change: "upsert" | "withdraw";
 }
 
-/** Follows for some polls, and then until a poll brings nothing. */
+/** Follows the feed for `polls` requests, and then until one is empty. Returns the copy's ids. */
 async function mirror(deps: ListPublishedChangesDeps, type: string, polls: number): Promise<string[]> {
   const copy = new Set<string>();
   let since = "";
@@ -107,7 +107,7 @@ test("a reader that follows every token, also of empty answers, ends with what i
   );
 });
 
-test("a reader of a quiet type looks at the clock alone, however much of another type is published", async () => {
+test("a reader of a quiet type reads only the clock, however much of another type is published", async () => {
   const { deps, counts } = newsroom([[[0]], ...Array.from({ length: 50 }, () => [[3], [4, 5]])]);
   await mirror(deps, "core/tag", 20);
   expect(counts()).toEqual({ asked: 21, listed: 1 });

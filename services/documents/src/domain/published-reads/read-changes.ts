@@ -23,7 +23,6 @@ export interface ChangeQuery {
   readonly limit: number;
 }
 
-/** Stores of changes, and the signal that ends a wait. */
 export interface ListPublishedChangesDeps {
   readonly clocks: Pick<ClockReader, "read">;
   readonly publications: {

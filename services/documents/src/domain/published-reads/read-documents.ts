@@ -34,7 +34,7 @@ export interface BatchGetPublishedDocumentsDeps {
     ): Promise<{ states: PublicationState[]; complete: boolean }>;
   };
   readonly slugs: {
-    /** The documents of these slugs, in any order. */
+    /** The documents that have these slugs, or had them last, in any order. */
     findDocuments(tenantId: string, names: readonly SlugName[], signal: AbortSignal): Promise<SlugHolder[]>;
   };
 }
@@ -81,7 +81,6 @@ export async function readDocuments(
   return answers;
 }
 
-/** Looks up the documents of all requested slugs. */
 async function findSlugs(
   slugs: BatchGetPublishedDocumentsDeps["slugs"],
   tenantId: string,
@@ -96,8 +95,8 @@ async function findSlugs(
 }
 
 /**
- * Reads the documents that one tenant's requests name, together. Those beyond the limit of bytes are
- * read one by one, when their requests are answered.
+ * Reads the documents that one tenant's requests name in one read. Those beyond the limit of bytes
+ * are read one by one, when their requests are answered.
  */
 async function findStates(
   publications: BatchGetPublishedDocumentsDeps["publications"],

@@ -19,7 +19,7 @@ const request: PageRequest = {
 };
 const { signal } = new AbortController();
 
-/** The time that the primary confirms. */
+/** The tick that `confirm` reads. */
 const confirmedMs = 1_000;
 const databaseMoment = 50n;
 
@@ -27,7 +27,10 @@ function at(ms: number, tags = 1): ClockReading {
   return { tick: new Date(ms), types: { [type]: new Date(ms), "core/tag": new Date(tags) } };
 }
 
-/** A tenant's stores: the clock as it is, as it is remembered, and the ticks of what is published. */
+/**
+ * A tenant's stores. `now` is the clock in the database, `remembered` the reading that the process
+ * has kept, and `ticks` are those of the published documents.
+ */
 function stores(now: ClockReading, remembered: ClockReading | undefined, ticks: readonly number[]) {
   const looks: string[] = [];
   const documents = ticks.map((ms) => {
@@ -72,7 +75,7 @@ test("a process that remembers nothing reads the clock", async () => {
   expect(deps.looks).toEqual(["clock", "page"]);
 });
 
-test("a tag is as new as the newest document of its page, though the clock remembered is older", async () => {
+test("a tag is as new as the newest document of its page, even if the remembered clock is older", async () => {
   const { etag } = await tagOf(stores(at(7), at(3), [7, 3]));
   expect(await tagOf(stores(at(7), at(3), []), { ifNoneMatch: etag })).toMatchObject({ notModified: true });
 });
@@ -84,21 +87,22 @@ test("a tag of a page that misses a withdrawal is too old, never too new", async
 
 test("a tag of a page found by slug is not valid after the slug passed to another document", async () => {
   const filter = { ...noFilter, tag: "snow" };
-  // The slug passed to another tag at 5, between the look at it and the page, which shows 7.
+  // The slug passed to another tag at 5, after the slug was looked up and before the page was read.
+  // The page shows a document of 7.
   const { etag } = await tagOf(stores(at(7, 5), at(3, 1), [7]), { filter });
   expect(await tagOf(stores(at(7, 5), undefined, []), { filter, ifNoneMatch: etag })).toMatchObject({
     notModified: false,
   });
 });
 
-describe("a reader that has seen more than a process knows", () => {
+describe("the clock is confirmed", () => {
   const query = [type, null, 50, "", noFilter, true];
 
   test.each([
     ["by updatedSince", { updatedSince: new Date(8) }, ["confirm", "page"]],
     ["by a tag", { ifNoneMatch: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
-    ["by a tag that is not asked for", { knownTag: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
-  ])("%s: the clock is confirmed before the page", async (_, more, looks) => {
+    ["by knownTag alone", { knownTag: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
+  ])("before the page, for a reader that has seen more than the process knows: %s", async (_, more, looks) => {
     const deps = stores(at(7), at(7), [7]);
     await tagOf(deps, more);
     expect(deps.looks).toEqual(looks);
@@ -108,14 +112,14 @@ describe("a reader that has seen more than a process knows", () => {
     ["as much by updatedSince", { updatedSince: new Date(7) }, ["page"]],
     ["as much by a tag", { knownTag: pageEtag(new Date(7), query) }, ["clock", "page"]],
     ["the tag of another page", { knownTag: pageEtag(new Date(8), ["core/image"]) }, ["clock", "page"]],
-    ["whatever there is", { knownTag: "*" }, ["clock", "page"]],
-  ])("not when it has seen %s", async (_, more, looks) => {
+    ["an unnamed page (*)", { knownTag: "*" }, ["clock", "page"]],
+  ])("not for a reader that has seen %s", async (_, more, looks) => {
     const deps = stores(at(7), at(7), [7]);
     await tagOf(deps, more);
     expect(deps.looks).toEqual(looks);
   });
 
-  test("a comparison of tags confirms, too", async () => {
+  test("by a comparison of tags, too, when a tag is newer than the clock that was read", async () => {
     const deps = stores(at(7), at(7), []);
     const ifNoneMatch = pageEtag(new Date(confirmedMs), query);
     expect(await currentEtag(deps, "acme", { ...request, ifNoneMatch })).toBe(ifNoneMatch);
@@ -134,7 +138,7 @@ describe("a cursor", () => {
     return { looks: deps.looks, page };
   }
 
-  test("reads after the page before or after the clock, whichever is later", async () => {
+  test("reads at the moment of the page before or of the clock, whichever is later", async () => {
     const { looks, page } = await read(cursorAt(40n), { ...at(7), moment: 30n });
     expect(looks).toEqual(["page at 40 behind"]);
     expect(decodeCursor(page.nextCursor, walk)?.moment).toBe(40n);
@@ -150,14 +154,14 @@ describe("a cursor", () => {
     ["of another walk", cursorAt(40n, walkOf(["core/image", noFilter, null]))],
     ["of another updatedSince", cursorAt(40n, walkOf([type, noFilter, 5]))],
     ["that is malformed", "nonsense"],
-  ])("%s starts with the newest, or is refused where that is asked for", async (_, cursor) => {
+  ])("%s starts with the newest document, or is refused if the request asks for that", async (_, cursor) => {
     expect((await read(cursor, at(7))).looks).toEqual(["page"]);
     await expect(read(cursor, at(7), { refuseForeignCursor: true })).rejects.toThrow(
       "cursor must be the nextCursor of a page of the same collection and filters",
     );
   });
 
-  test("of a moment that the database has not reached starts with the newest, or is refused", async () => {
+  test("of a moment that the database has not reached starts with the newest document, or is refused", async () => {
     expect((await read(cursorAt(60n), at(7))).looks).toEqual(["page at 60 behind", "page"]);
     await expect(read(cursorAt(60n), at(7), { refuseForeignCursor: true })).rejects.toThrow("cursor must be");
   });

@@ -40,8 +40,8 @@ export interface PageRequest {
   /** "" starts with the newest document. */
   readonly cursor: string;
   /**
-   * Whether a malformed cursor, or one of another walk, is refused. Otherwise it starts with the
-   * newest document.
+   * Whether a malformed cursor, or one of another walk, is refused. Otherwise the page starts with
+   * the newest document.
    */
   readonly refuseForeignCursor: boolean;
   /** "" for an unconditional request. */
@@ -70,7 +70,7 @@ export interface ListPublishedDocumentsDeps extends FilterDeps {
     LinkedReader & {
       /**
        * At most `limit` documents, fewer when they reach `bytesMax` bytes, but at least one;
-       * `hasMore` when there are others. With the moment of the read.
+       * `hasMore` when there are others. `moment` is the moment of the read.
        *
        * @throws MomentAhead
        */
@@ -227,9 +227,10 @@ async function readFrom(
 }
 
 /**
- * The earliest moment for the next page. Usually that of the clock, which stays the same until the
- * next publication: equal pages then have equal cursors, so readers share the next page in caches,
- * too. When the page shows a later publication, the page's own moment.
+ * The earliest moment for the next page. Usually this is the moment of the clock's reading, which
+ * stays the same until the next publication: equal pages then have equal cursors, so readers share
+ * the next page in caches, too. When the page shows a publication that the clock's reading does
+ * not, it is the page's own moment.
  */
 function shownMoment(
   { documents, moment: own }: { documents: readonly PublishedDocument[]; moment: Moment },
@@ -245,9 +246,10 @@ function laterMoment(one: Moment | undefined, other: Moment | undefined): Moment
 }
 
 /**
- * The tick up to which a page shows everything: that of its newest document. Not for a page for
- * which a slug was looked up before, because the slug may have passed to another document in
- * between, and not for one with linked documents, any of which may have changed.
+ * The tick for a page's tag: that of the page's newest document if it is later than `stamp`. It
+ * stays `stamp` when a slug was looked up before the page, because the slug may have passed to
+ * another document in between, and when linked documents are included, because any of them may have
+ * changed.
  */
 function shownTick(
   stamp: Date | undefined,

@@ -8,7 +8,6 @@ import type { VisibleDocument } from "./published-document.ts";
 
 export interface GetPublishedSiteDeps {
   readonly publications: {
-    /** The published site that has a host. */
     findSiteOf(tenantId: string, host: string, signal: AbortSignal): Promise<VisibleDocument | undefined>;
     /** The primary published site, or the only one. */
     findMainSite(tenantId: string, signal: AbortSignal): Promise<VisibleDocument | undefined>;

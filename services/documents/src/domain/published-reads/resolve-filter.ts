@@ -19,15 +19,15 @@ export interface SlugReader {
 export interface FilterDeps {
   readonly slugs: SlugReader;
   readonly publications: {
-    /** The slug of a published document. */
+    /** The slug of a published document; undefined when it has none or is not published. */
     slugOf(tenantId: string, type: string, documentId: string, moment?: Moment): Promise<string | undefined>;
   };
 }
 
 /**
- * Types whose publications change the documents that a filter matches: a slug may pass to another
- * document, and a document named by id may also be indexed by its slug. Without slugs an id always
- * means the same.
+ * Types whose publications can change which documents a filter matches: a slug may pass to another
+ * document, and a document named by id may also be indexed by its slug. The id of a document that
+ * is indexed only by its id always means the same.
  */
 export function typesConsulted(filter: RequestedFilter): string[] {
   return filterNames.flatMap((name) => {

@@ -1,10 +1,10 @@
-/** An operation time of the database, which only stores interpret. */
+/** An operation time of the database. Of two moments the greater one is the later one. */
 export type Moment = bigint;
 
 export interface ClockReading {
   /**
-   * When it was read. A read at this moment includes every publication up to the ticks, even from
-   * another primary.
+   * When the clock was read. A read of documents at this moment includes every publication up to
+   * the ticks, even from another primary.
    */
   readonly moment?: Moment;
   /** The last tick; absent before the first one. */
@@ -32,7 +32,7 @@ export interface ClockReader {
    * Reads the clock, never older than any reading that was shown; costs a round trip among the
    * servers.
    *
-   * @throws DomainError `unavailable` when no primary confirms it
+   * @throws DomainError `unavailable` when no server confirms that it is the primary
    */
   confirm(tenantId: string): Promise<ClockReading>;
   /** The newest remembered reading, without a read of the database; undefined without one. */

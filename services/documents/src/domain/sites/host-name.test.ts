@@ -9,7 +9,7 @@ test.each([
   ["xn--bcher-kva.example", "xn--bcher-kva.example"],
   ["192.0.2.7:80", "192.0.2.7"],
   ["[2001:DB8::1]:8080", "[2001:db8::1]"],
-])("%s is %s", (text, normal) => {
+])("the normal form of %s is %s", (text, normal) => {
   expect(normalHost(text)).toBe(normal);
   expect(normalHost(normal)).toBe(normal);
 });

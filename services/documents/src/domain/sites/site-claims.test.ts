@@ -11,12 +11,12 @@ test("a host of another published site is refused, and the fault names the site"
   ]);
 });
 
-test("a second primary is refused", () => {
+test("a second primary site is refused", () => {
   const faults = checkSites([claim("a", [], true)], new Set(["b"]), [claiming("b", ["y.example"], true)]);
   expect(faults.get("b")).toEqual([{ pointer: "/meta/primary", message: "published site a is the primary one" }]);
 });
 
-test("a host that a batch withdraws or gives up is free for its other sites, in any order", () => {
+test("a host that a site loses in a batch is free for the batch's other sites, in any order", () => {
   const standing = [claim("a", ["x.example"], true), claim("b", ["y.example"])];
   expect(checkSites(standing, new Set(["a", "c"]), [claiming("c", ["x.example"], true)])).toEqual(new Map());
   const swapped = [claiming("b", ["x.example"], true), claiming("a", ["y.example"])];

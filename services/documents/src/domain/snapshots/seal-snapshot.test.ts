@@ -26,7 +26,7 @@ test("a known version seals to its known bytes and digest", () => {
   expect(Buffer.from(sha256).toString("hex")).toBe("ddd55007c629d64ca989ec7dc7afebea40b55522845db7bc6ef143ee163608a9");
 });
 
-test("the last snapshot of a document says so, and no other one does", () => {
+test("the last snapshot of a document has meta.final, and no other one has", () => {
   const metaOf = (isFinal: boolean) => JSON.parse(sealSnapshot(parts, { ...stamp, isFinal }).bytes.toString()).meta;
   expect(metaOf(true)).toEqual({ ...metaOf(false), final: true });
   expect(metaOf(false)).not.toHaveProperty("final");

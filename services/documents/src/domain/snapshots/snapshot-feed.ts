@@ -10,7 +10,6 @@ export interface SnapshotKey {
 
 /** A snapshot after its commit. */
 export interface AnnouncedSnapshot extends Omit<SnapshotKey, "tenantId"> {
-  /** Type of its document. */
   readonly type: string;
   /** W3C Trace Context of the call that made the snapshot; absent unless its trace is recorded. */
   readonly traceparent?: string;
@@ -65,7 +64,7 @@ export interface SignedSnapshot extends SnapshotKey {
   readonly committedAt: Date;
   readonly bytes: Uint8Array;
   readonly sha256: Uint8Array;
-  /** Absent until it is signed. */
+  /** Absent until delivery has settled the snapshot with a signature. */
   readonly signature?: SnapshotSignature;
   /** Absent once delivery has settled the snapshot. */
   readonly pending?: true;
@@ -79,7 +78,7 @@ export interface FeedSnapshot extends SignedSnapshot {
   readonly olderPending?: readonly number[];
 }
 
-/** A version that was usable, in its last publication. */
+/** A version that was usable, with its newest usable snapshot. */
 export interface PublishedVersion {
   readonly version: number;
   readonly sequence: number;
@@ -111,7 +110,7 @@ export function encodeListToken({ committedAt, documentId, sequence }: Committed
   return encodeOpaqueToken([committedAt.getTime(), documentId, sequence]);
 }
 
-/** The position in the values of such a token; undefined for those of any other token. */
+/** The position in the values of a token of `encodeListToken`; undefined for any other values. */
 export function toListPosition(values: readonly (string | number)[]): SnapshotQuery["after"] {
   const [time, id, sequence, ...more] = values;
   const documentId = typeof id === "string" ? parseUuid(id) : undefined;

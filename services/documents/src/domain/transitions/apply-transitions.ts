@@ -9,7 +9,6 @@ import { checkTransitionGuards, hostsOf, refuseSite } from "./transition-guards.
 import type { PublicationChecks } from "./publication-checks.ts";
 import { SlugTable } from "./slug-table.ts";
 
-/** What transitions are checked and applied with. */
 export interface ApplyDeps {
   readonly checks: Pick<PublicationChecks, "violations">;
   /**
@@ -65,7 +64,7 @@ export function claimingSite({ head: { type, documentId }, version }: Loaded): C
   return claim ? [{ claim, hosts: hostsOf(version) }] : [];
 }
 
-/** Applies transitions in order. */
+/** Applies transitions in order. A refused one leaves no changes. */
 export async function applyAll(
   deps: ApplyDeps,
   tenantId: string,
@@ -108,7 +107,7 @@ function check(
     now,
     violations: () => deps.checks.violations(tenantId, { documentId, version: number, type, schemaGeneration, parts }),
     slugHolder: () => (slug === undefined ? undefined : slugs.holder(type, slug, documentId)),
-    // Conflicts of sites are checked for the whole batch.
+    // `applyPossible` checks conflicts of sites for the whole batch.
     siteConflicts: () => [],
   });
 }
@@ -139,7 +138,7 @@ function traceOf({ traceparent }: TransitionRequest): Pick<TransitionRequest, "t
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Seals a snapshot, and writes it as the publication, or a tombstone for a withdrawal. */
+/** Seals a snapshot. Adds it and the publication, or a tombstone if withdrawn, to `changes`. */
 function publish(
   { request, head, version: { parts, keys } }: Loaded,
   { version, status, snapshot, isFinal }: NonNullable<TransitionPlan["lastPublished"]>,

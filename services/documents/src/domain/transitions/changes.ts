@@ -28,7 +28,7 @@ export interface Snapshot {
   readonly updatedAt: Date;
   readonly bytes: Uint8Array;
   readonly sha256: Uint8Array;
-  /** W3C Trace Context of the call that made it; absent unless its trace is recorded. */
+  /** W3C Trace Context of the call that made the snapshot; absent unless its trace is recorded. */
   readonly traceparent?: string;
 }
 
@@ -65,11 +65,10 @@ export interface TransitionEntry {
 }
 
 /**
- * What the first answer to a request with a token is restored from, besides the history entry of
- * its transition.
+ * What a history entry keeps of the first answer to a request with a token. A repetition of the
+ * request is answered from this and the entry.
  */
 export interface AnsweredTransition {
-  /** The token that the caller sent. */
   readonly token: string;
   readonly type: string;
   readonly sequence: number;

@@ -10,11 +10,10 @@ import { standingOf } from "../workflow/standing.ts";
 import { claimOf, conflictsWith, type SiteClaim } from "../sites/site-claims.ts";
 import { checkTransitionGuards, guardsOf, hostsOf, type LoadedVersion, loadVersion } from "./transition-guards.ts";
 
-/** Sources of a document, its workflow and the facts for guards. */
 export interface ListTransitionsDeps extends GetDocumentVersionDeps {
   types: Pick<TypeRegistry, "at">;
   publications: {
-    /** Id of the published document that has a slug. */
+    /** Id of the published document that has the slug. */
     slugHolder(tenantId: string, type: string, slug: string, signal?: AbortSignal): Promise<string | undefined>;
     /**
      * Published sites that have one of the wanted hosts, and the primary site if that is wanted.
@@ -43,7 +42,7 @@ interface Allowed {
   readonly transitions: readonly AllowedTransition[];
 }
 
-/** Lists the transitions that `by` may take now. Throws `not_found`. */
+/** Lists the transitions that the role of `by` may take now. Throws `not_found`. */
 export async function listTransitions(
   deps: ListTransitionsDeps,
   { tenantId, documentId }: { readonly tenantId: string; readonly documentId: string },

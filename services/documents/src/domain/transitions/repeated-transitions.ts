@@ -5,8 +5,8 @@ import type { TransitionRequest, TransitionResult, TransitionOutcome } from "./a
 import type { TransitionTransaction } from "./transition-transaction.ts";
 
 /**
- * Gives requests whose token is in their document's history the first answer; others keep their
- * outcome.
+ * A request whose token is in its document's history gets the first answer; other requests keep
+ * their outcome.
  *
  * History is read only after a refusal or after the unique index refused the token, so that first
  * requests cost no extra statement.
@@ -29,7 +29,7 @@ export async function answerRepeated(
   }
 }
 
-/** Whether the role is not allowed to do this, whatever state the document is in. */
+/** Whether the caller's role may not take the transition, whatever state the document is in. */
 function isForbidden(outcome: TransitionOutcome): boolean {
   return outcome instanceof DomainError && outcome.kind === "permission_denied";
 }

@@ -8,7 +8,7 @@ export class SlugTable {
   readonly #holders = new Map<string, Slug>();
   readonly #retired: Slug[] = [];
 
-  /** @param held slugs of published documents, including those of all documents that will change */
+  /** @param held slugs of published documents, among them all slugs of the documents that change */
   constructor(held: readonly Slug[]) {
     for (const slug of held) this.#holders.set(keyOf(slug), slug);
   }

@@ -12,11 +12,8 @@ import { loadVersion } from "./transition-guards.ts";
 import { answerRepeated } from "./repeated-transitions.ts";
 import type { TransitionTransaction } from "./transition-transaction.ts";
 
-/** Types and workflows of the documents. */
 export interface TransitionDocumentsDeps extends ApplyDeps {
-  /**
-   * The definition of the workflow version of a document: `at` of `workflow/workflow-registry.ts`.
-   */
+  /** `at` of `workflow/workflow-registry.ts`. */
   workflow(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   now(): Date;
 }
@@ -148,7 +145,7 @@ async function readSlugs(transaction: TransitionTransaction, loaded: readonly Lo
   return [...held, ...own];
 }
 
-/** Reads the published sites that conflict with claims of the batch. */
+/** Reads the published sites with which the claims of the batch may conflict. */
 async function readSites(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SiteClaim[]> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
   const claims = published.flatMap((attempt) => claimingSite(attempt).map(({ claim }) => claim));

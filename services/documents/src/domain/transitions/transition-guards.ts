@@ -21,7 +21,7 @@ export interface LoadedVersion {
   readonly keys: PublicationKeys;
 }
 
-/** Parses a version of a document. */
+/** Parses links and meta of a version, and reads its publication keys. */
 export function loadVersion(
   type: string,
   parts: DocumentParts & { readonly schemaGeneration: number },
@@ -80,7 +80,7 @@ export async function checkTransitionGuards(transition: GuardedTransition): Prom
   );
 }
 
-/** Refuses a site for conflicts that were found after its other checks. */
+/** The refusal of a site for conflicts that were found after its other checks. */
 export function refuseSite(
   {
     head,
@@ -95,8 +95,8 @@ export function refuseSite(
 }
 
 /**
- * Every publication is also checked for a free slug and free hosts, even when the workflow does not
- * ask for it, because readers rely on both being unique.
+ * Every publication is also checked for a free slug, and that of a site for free hosts, even when
+ * the workflow does not ask for it, because readers rely on both being unique.
  */
 export function guardsOf({ transition, to }: Chosen, type: string): readonly CheckedGuard[] {
   const { guards } = transition;

@@ -14,9 +14,7 @@ function transitionedOf({ documentId }: TransitionRequest) {
   return { documentId, type: "core/article", version: 1, status: "usable", sequence: 1 };
 }
 
-/**
- * A queue over a transaction that is told what to do; `batches` are the documents of each attempt.
- */
+/** A queue with `runBatch` as its transaction. `batches` has the document ids of each attempt. */
 function queueOver(
   runBatch: (requests: readonly TransitionRequest[], attempt: number) => Promise<TransitionOutcome[]>,
   { patienceMs = 10_000, itemsMax = 4, lingerMs = 20 } = {},
@@ -35,7 +33,7 @@ function queueOver(
 }
 
 describe("the queue", () => {
-  test("collects what arrives during a transaction into the next one, at most as many as it may", async () => {
+  test("collects what arrives during a transaction into the next one, up to its maximum", async () => {
     const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf));
     const first = transition("acme", requestOf("a"));
     await Promise.resolve();
@@ -43,9 +41,9 @@ describe("the queue", () => {
     expect(batches).toEqual([["a"], ["b", "c", "d", "e"], ["f", "g"]]);
   });
 
-  test("lets a transition alone wait for its transaction and for no timer", async () => {
+  test("runs a single transition without waiting for a timer", async () => {
     const { transition } = queueOver(async (requests) => requests.map(transitionedOf));
-    // Fake timers stand still here. If the queue waited for a timer, the transitions would never end.
+    // Fake timers stand still here. If the queue waited for one, the transitions would never end.
     vi.useFakeTimers();
     try {
       for (const id of "abc") await transition("acme", requestOf(id));
@@ -92,7 +90,7 @@ describe("the queue", () => {
     }
   });
 
-  test("tells a caller who loses for too long to try again", async () => {
+  test("refuses a transition as unavailable when its transaction conflicts for too long", async () => {
     const { transition } = queueOver(async () => Promise.reject(new TransactionConflict(undefined, true)), {
       patienceMs: 20,
     });
@@ -148,7 +146,7 @@ describe("the queue", () => {
     await Promise.all(repeated);
   });
 
-  test("finishes it first after a conflict, too", async () => {
+  test("finishes what did not fit before later requests after a conflict, too", async () => {
     const { transition, batches } = queueOver(async (requests, attempt) => {
       if (attempt === 2) throw new TransactionConflict(undefined, true);
       return requests.map((one) => (attempt === 1 && one.documentId === "z" ? undefined : transitionedOf(one)));
@@ -169,7 +167,10 @@ describe("the queue", () => {
   describe("under load", () => {
     const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
 
-    /** While eight transitions run, two others come. `next` is what the callers of the eight do then. */
+    /**
+     * While eight transitions run, two others come. `next` is what the callers of the eight do once
+     * they are answered. Returns the number of transitions in each transaction.
+     */
     async function eightThenTwo(
       lingerMs: number,
       next: (transition: RunTransition) => Promise<unknown>,
@@ -190,7 +191,7 @@ describe("the queue", () => {
       return sizes;
     }
 
-    test("keeps waiting transitions a moment, so that callers who come again join them", async () => {
+    test("holds waiting transitions for a moment, so that callers who come again join them", async () => {
       const sizes = await eightThenTwo(60_000, async (transition) => {
         await nextTurn();
         await Promise.all(ids("again", 8).map((id) => transition("acme", requestOf(id))));
@@ -198,7 +199,7 @@ describe("the queue", () => {
       expect(sizes).toEqual([8, 10]);
     });
 
-    test("keeps them no longer than that when no caller comes again", async () => {
+    test("holds waiting transitions for lingerMs at most when no caller comes again", async () => {
       expect(await eightThenTwo(1, async () => undefined)).toEqual([8, 2]);
     });
 

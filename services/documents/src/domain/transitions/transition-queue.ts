@@ -88,7 +88,7 @@ class TenantQueue {
     if (this.#gathering && this.#waiting.length >= this.#gathering.count) this.#gathering.done();
     if (this.#running) return;
     this.#running = true;
-    // A microtask runs after all calls that arrived in this turn of the event loop.
+    // The microtask lets transitions that are added together share the first transaction.
     queueMicrotask(() => void this.#drain());
   }
 

@@ -23,7 +23,7 @@ export interface CreateSchemaGenerationDeps {
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
   };
   readSchema: SchemaReader;
-  /** Drops cached types of a tenant. */
+  /** Drops the cached list of a tenant's newest generations. */
   forget(tenantId: string): void;
   now(): Date;
 }

@@ -22,7 +22,7 @@ export function boundReferences(root: JsonObject): void {
 }
 
 class References {
-  /** Grows during the iteration over it. */
+  /** The schemas found so far. `applied` may add some while `boundReferences` iterates. */
   readonly all = new Set<JsonObject>();
   readonly #root: JsonObject;
   readonly #anchors = new Map<string, JsonObject[]>();

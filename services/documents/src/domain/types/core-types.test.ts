@@ -52,13 +52,13 @@ describe.each(Object.keys(complete))("core/%s", (name) => {
     expect(new Set(pointers)).toEqual(new Set(missing[name]));
   });
 
-  test("is publishable with just that, and unknown keys are no fault", () => {
+  test("is publishable with just the required keys, and unknown keys are no fault", () => {
     const value = complete[name];
     const more = { ...document(value), meta: { ...(value?.meta as object), "x-own": [{}] } };
     expect(type(name).checkPublishable(more)).toEqual([]);
   });
 
-  test("a wrong shape is not publishable either", () => {
+  test("is not publishable with a wrong shape", () => {
     const wrong = { ...document(complete[name]), links: [{ rel: "r" }] };
     expect(
       type(name)
@@ -74,7 +74,7 @@ test.each<[string, Partial<DocumentValue>, string]>([
   ["image", { ...complete["image"], content: { alt: "A", renditions: [{ name: "n" }] } }, "/content/renditions/0/url"],
   ["image", { ...complete["image"], content: { alt: "", renditions: [{ url: "u" }] } }, "/content/alt"],
   ["publisher-site", { meta: { slug: "s", hosts: [], language: "en" } }, "/meta/hosts"],
-])("what is there but empty is as missing: core/%s %j", (name, value, pointer) => {
+])("an empty value or an incomplete item only prevents publication: core/%s %j", (name, value, pointer) => {
   expect(type(name).checkShape(document(value))).toEqual([]);
   expect(
     type(name)

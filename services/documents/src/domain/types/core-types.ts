@@ -6,7 +6,7 @@ import { publisherSite } from "./core/publisher-site.ts";
 import { tag } from "./core/tag.ts";
 import { schemaCheck, type SchemaCheck, type TypeSchemas } from "./json-schema-type.ts";
 
-/** The schemas of generation 0. */
+/** The schemas of the built-in types, which are generation 0, by name. */
 export const coreSchemas: ReadonlyMap<string, TypeSchemas> = new Map([
   ["core/newswire", newswire],
   ["core/article", article],

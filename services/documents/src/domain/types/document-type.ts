@@ -61,8 +61,8 @@ export type TypeSource =
     };
 
 /**
- * Checks documents against types, on the loop or in a thread: `checking/open-checking.ts`. See
- * `DocumentType`.
+ * Checks documents against types, on the event loop or in a thread: `checking/open-checking.ts`.
+ * See `DocumentType`.
  */
 export interface TypeChecks {
   check(

@@ -114,7 +114,7 @@ test.each([
   ["http://", false],
   ["http://a b", false],
   ["http://[::g]/", false],
-])("url: %s", (text, isOne) => {
+])("whether format url takes %s: %s", (text, isOne) => {
   expect(check("url")(text)).toBe(isOne);
 });
 
@@ -123,7 +123,7 @@ test.each([
   ["a@", false],
   [`${"a".repeat(64)}@${"b".repeat(185)}.com`, true],
   [`${"a".repeat(64)}@${"b".repeat(186)}.com`, false],
-])("email ends at 254 characters: %s", (text, isOne) => {
+])("format email takes 254 characters at most: %s", (text, isOne) => {
   expect(check("email")(text)).toBe(isOne);
 });
 
@@ -131,7 +131,7 @@ test("an unknown format is refused when a schema is added", () => {
   expect(() => compileSchema({ type: "string", format: "no-such" }, { strict: true })).toThrow("no-such");
 });
 
-test("editors can read which formats there are", () => {
+test("docs/editors.md names every format", () => {
   const guide = readFileSync(new URL("../../../../../docs/editors.md", import.meta.url), "utf8");
   expect([...formatRules.keys()].filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });

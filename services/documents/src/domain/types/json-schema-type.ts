@@ -16,13 +16,13 @@ export interface TypeSchemas {
   complete: AnySchemaObject;
 }
 
-/** Called with the violations found so far; without an argument when a schema was compiled. */
+/** Called with the violations found so far; without an argument after a step that finds none. */
 export type Progress = (found?: Violation[]) => void;
 
 /** Checks a document against the schemas of a type. Returns at most 20 violations. */
 export type SchemaCheck = (document: DocumentValue, tier: Tier, progress?: Progress) => Violation[];
 
-/** Makes a check of a type's schemas, which are compiled on first use. */
+/** Makes a check of a type's schemas. The check compiles each schema on its first use. */
 export function schemaCheck(schemas: TypeSchemas): SchemaCheck {
   const checkShape = lazyCheck(schemas.shape);
   const checkComplete = lazyCheck(schemas.complete);

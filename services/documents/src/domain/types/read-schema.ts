@@ -11,7 +11,7 @@ import { compileSchema } from "./compile-schema.ts";
  */
 export type SchemaReader = (tenantId: string, field: string, bytes: Uint8Array) => Promise<Uint8Array>;
 
-/** The JSON Schema dialect of types. */
+/** The only JSON Schema dialect that a schema may name. */
 const dialectRead = "https://json-schema.org/draft/2020-12/schema";
 
 /** Largest schema, in bytes of JSON. */
@@ -40,7 +40,7 @@ export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
   return canonicalJson(schema);
 }
 
-/** Names of earlier dialects end with an empty fragment, so it is accepted here, too. */
+/** Names of earlier dialects end with an empty fragment, so `#` is accepted at the end. */
 function requireDialect(field: string, dialect: JsonValue | undefined): void {
   if (dialect === undefined || dialect === dialectRead || dialect === `${dialectRead}#`) return;
   const named = JSON.stringify(dialect).slice(0, 128);

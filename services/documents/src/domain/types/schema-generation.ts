@@ -1,4 +1,3 @@
-/** Names one generation of a tenant's type. */
 interface GenerationKey {
   readonly tenantId: string;
   readonly type: string;

@@ -14,7 +14,7 @@ function section(heading: string): string {
   return text.split("\n## ")[0] ?? "";
 }
 
-/** The cells of the rows of a section's tables, whose first cell is code. */
+/** The cells of those rows of a section's tables whose first cell is code. */
 function tableRows(heading: string): string[][] {
   const lines = section(heading)
     .split("\n")
@@ -62,14 +62,14 @@ function kindOf(schema: AnySchemaObject): string {
 }
 
 test.each([...coreSchemas])(
-  "the page has every key of %s, its kind, and whether it is needed to publish",
+  "docs/document-types.md has every key of %s, its kind, and whether it is needed to publish",
   (name, schemas) => {
     const { shape, complete } = schemas;
     const keys = ["meta", "content"].flatMap((part) => keysIn(shape["properties"][part], part));
     const required = new Set(
       ["meta", "content"]
         .flatMap((part) => requiredIn(complete["properties"][part], part))
-        // A block's type, which the page says below "Blocks".
+        // The page says below "Blocks" that a block needs a type.
         .filter((key) => key !== "content.blocks[].type"),
     );
     const expected = keys.map(([key = "", kind = ""]) => [`\`${key}\``, kind, required.has(key) ? "yes" : ""]);
@@ -77,7 +77,7 @@ test.each([...coreSchemas])(
   },
 );
 
-test("the page's examples are complete documents of the six types", () => {
+test("the examples of docs/document-types.md are complete documents of the six types", () => {
   const [, json = ""] = /```json\n([^]*?)```/.exec(section("An example of each")) ?? [];
   const examples = json.split(/\n(?=\{)/).filter((text) => text.trim() !== "");
   const types = examples.map((text) => {
@@ -89,7 +89,7 @@ test("the page's examples are complete documents of the six types", () => {
   expect(types).toEqual([...coreSchemas.keys()]);
 });
 
-test("README, docs and the API description show only types of blocks that the page lists", () => {
+test("README, docs and the API description show only block types that docs/document-types.md lists", () => {
   const known = new Set(tableRows("Blocks").map(([type = ""]) => type.replaceAll("`", "")));
   const types = new Set(coreSchemas.keys());
   const docs = readdirSync(join(root, "docs")).filter((name) => /\.(md|json)$/.test(name));

@@ -4,7 +4,6 @@ import { coreSchemas } from "./core-types.ts";
 import type { DocumentType, TypeChecks, TypeRegistry, TypeSource } from "./document-type.ts";
 import type { SchemaGeneration } from "./schema-generation.ts";
 
-/** Sources of generations, workflows and checks. */
 interface TypeRegistryDeps {
   schemas: {
     /** The newest generation of each of a tenant's types. */
@@ -20,7 +19,7 @@ interface TypeRegistryDeps {
 }
 
 interface CachedTypeRegistry extends TypeRegistry {
-  /** Drops cached types of a tenant. */
+  /** Drops the cached list of a tenant's newest generations. */
   forget(tenantId: string): void;
 }
 

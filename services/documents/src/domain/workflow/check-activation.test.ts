@@ -28,7 +28,7 @@ describe("a workflow can be activated", () => {
     );
   });
 
-  test("not when no transitions lead to a state, which is named", () => {
+  test("not when no transitions lead to one of its states, and the refusal names the state", () => {
     const leave = { name: "leave", from: ["limbo"], to: "draft", roles: [] };
     expect(() => activate({ states: { limbo: { kind: "working" } }, transitions: [publish, leave] })).toThrow(
       expect.objectContaining({

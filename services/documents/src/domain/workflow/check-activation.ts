@@ -32,7 +32,7 @@ export function requireUsable(definition: WorkflowDefinition): void {
 /** The states that a new document can reach. */
 function reachable({ transitions }: WorkflowDefinition): Set<string> {
   const reached = new Set<string>([initialStatus]);
-  // Grows during the iteration over it.
+  // The loop also visits the states that it adds.
   for (const state of reached) {
     for (const { from, to } of transitions) if (from.includes(state)) reached.add(to);
   }

@@ -58,7 +58,7 @@ describe("notEmbargoed", () => {
 });
 
 describe("fourEyes", () => {
-  test("refuses the version's writer and the nameless, and lets others pass", async () => {
+  test("refuses the version's writer, an actor and a writer without a name, and lets others pass", async () => {
     await expect(check({ kind: "fourEyes" }, { actor: "wanda" })).rejects.toThrow("wanda wrote this version");
     await expect(check({ kind: "fourEyes" }, { actor: "" })).rejects.toThrow("vidimus-actor");
     await expect(check({ kind: "fourEyes" }, { writer: " \u200b" })).rejects.toThrow("nobody knows who wrote");

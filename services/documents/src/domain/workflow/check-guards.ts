@@ -20,7 +20,10 @@ export interface GuardFacts {
    * `slugFree`.
    */
   slugHolder(): Promise<string | undefined> | string | undefined;
-  /** Conflicts of the version's claims with other published sites; called only by `siteFree`. */
+  /**
+   * Hosts of the version that are no host names, and conflicts of its claims with other published
+   * sites; called only by `siteFree`.
+   */
   siteFaults(): Promise<readonly Violation[]> | readonly Violation[];
 }
 

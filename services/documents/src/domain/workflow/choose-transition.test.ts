@@ -91,7 +91,7 @@ describe("the default workflow", () => {
   });
 });
 
-describe("which version it acts on", () => {
+describe("which version a transition acts on", () => {
   test("a transition out of usable acts on the last published version and leaves a newer head where it is", () => {
     expect(plan(edited, "withhold", 1)).toEqual({
       version: 1,
@@ -106,7 +106,7 @@ describe("which version it acts on", () => {
     expect(plan(edited, "submit", 2)).toEqual({ version: 2, from: "draft", to: "review", headStatus: "review" });
   });
 
-  test("where both are possible the named version decides", () => {
+  test("where last published version and head are both possible, the named version decides", () => {
     expect(plan(withheld, "publish", 1)).toMatchObject({
       version: 1,
       headStatus: "draft",
@@ -119,7 +119,7 @@ describe("which version it acts on", () => {
     });
   });
 
-  test("a version on which it does not act is a conflict, and the message names the current one", () => {
+  test("a version on which the transition does not act is a conflict, and the message names the current one", () => {
     expect(() => plan(edited, "withhold", 2)).toThrow("version 2 was expected, but version 1 stands there, usable");
     expect(() => plan(withheld, "publish", 3)).toThrow("version 3 was expected, but version 1 stands there, withheld");
     expect(() => plan(draft, "publish", 9)).toThrow("version 9 was expected, but version 1 stands there, draft");
@@ -137,13 +137,13 @@ describe("which version it acts on", () => {
     expect(kindOf(() => plan(killed, "publish", 1))).toBe("conflict");
   });
 
-  test("a name the workflow does not have is answered with those it has", () => {
+  test("an unknown transition is refused with the names of the workflow's transitions", () => {
     expect(() => plan(draft, "launch")).toThrow(/no transition "launch"; it has submit, return/);
   });
 });
 
 describe("a kill", () => {
-  test.each([usable, edited, withheld])("of %j passes through a withheld snapshot and ends the head", (document) => {
+  test.each([usable, edited, withheld])("of %j makes a withheld snapshot and ends the head", (document) => {
     expect(plan(document, "kill", 1)).toMatchObject({
       version: 1,
       to: "cancelled",

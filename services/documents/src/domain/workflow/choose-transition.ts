@@ -16,9 +16,9 @@ interface Choice {
  * published version, otherwise the head. When both are possible, the version that the caller saw
  * decides.
  *
- * @throws DomainError `permission_denied` when the role may not take it; `conflict` with reason
- * `stale_version` when the caller saw another version than the one it acts on;
- * `failed_precondition` with reason `unknown_transition`, `wrong_state` or `ended`
+ * @throws DomainError `permission_denied` when the role may not take the transition; `conflict`
+ * with reason `stale_version` when the caller saw another version than the one that the transition
+ * acts on; `failed_precondition` with reason `unknown_transition`, `wrong_state` or `ended`
  */
 export function chooseTransition(definition: WorkflowDefinition, document: DocumentStanding, request: Choice): Chosen {
   const transition = definition.transitions.find(({ name }) => name === request.name);
@@ -61,7 +61,7 @@ function unknownTransition({ workflowId, version, transitions }: WorkflowDefinit
   return `workflow ${workflowId} version ${version} has no transition "${name.slice(0, 64)}"; it has ${names}`;
 }
 
-/** Refuses a request whose caller saw another version than the current one. */
+/** The refusal of a request whose caller saw another version than the current one. */
 export function staleVersion(
   expectedVersion: number,
   { version, status }: Standing,
@@ -71,7 +71,7 @@ export function staleVersion(
   return new DomainError("conflict", message, { reason: "stale_version", metadata });
 }
 
-/** Refuses a change of a document in a terminal state. */
+/** The refusal of a change of a document in a terminal state. */
 export function ended({ version, status }: Standing): DomainError {
   const metadata = { current_version: String(version), current_status: status };
   const message = `the document is ${status}, and nothing leads out of that`;

@@ -7,7 +7,7 @@ export type StateKind = "working" | "published" | "withdrawn" | "terminal";
 
 /**
  * A condition of a transition, from a closed list: there are no expressions. To add one, name it
- * here, check it in `check-guards.ts` with facts from `transition-documents.ts`, read and write it
+ * here, check it in `check-guards.ts` with facts from `transition-guards.ts`, read and write it
  * in `parse-definition.ts` and `definition-json.ts`, and list it in workflow_service.proto.
  */
 export type Guard =
@@ -43,7 +43,7 @@ export interface Transition {
   readonly name: string;
   readonly from: readonly string[];
   readonly to: string;
-  /** Roles that may take it, besides `owner` and `admin`. */
+  /** Roles that may take the transition, besides `owner` and `admin`. */
   readonly roles: readonly string[];
   /** Checked in this order; the first that fails is reported. */
   readonly guards: readonly Guard[];
@@ -64,7 +64,5 @@ export interface WorkflowDefinition {
   readonly transitions: readonly Transition[];
 }
 
-/** The one published state. */
 export const publishedState = "usable";
-/** The one withdrawn state. */
 export const withdrawnState = "withheld";

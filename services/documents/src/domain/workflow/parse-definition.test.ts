@@ -35,7 +35,7 @@ describe("a definition", () => {
     expect(parseDefinition({ states: listed, transitions: [check] }).states).toEqual(expected);
   });
 
-  test("reads who may create and, by state, edit; without either nothing is said", () => {
+  test("reads the roles that may create and, by state, edit; both may be left out", () => {
     const ruled = { create: ["writer"], states: { draft: { kind: "working", edit: [] } }, transitions: [] };
     expect(parseDefinition(ruled)).toMatchObject({ create: ["writer"], edit: new Map([["draft", []]]) });
     const free = parseDefinition({ states, transitions: [] });

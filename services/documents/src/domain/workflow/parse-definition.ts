@@ -17,13 +17,12 @@ export const fixedStates: ReadonlyMap<string, StateKind> = new Map([
   ["cancelled", "terminal"],
 ]);
 
-/** A definition without the id and version under which it is stored. */
 type DefinitionBody = Omit<WorkflowDefinition, "workflowId" | "version">;
 
 /**
  * Reads a definition `{"create"?: roles, "states": {name: {"kind", "edit"?: roles}}, "transitions":
- * [{name, from, to, roles, guards?}]}`. A guard is its name, or for the two with an argument `{"metaPresent": [keys]}` or
- * `{"linkPresent": rel}`.
+ * [{name, from, to, roles, guards?}]}`. A guard is its name, or for the two with an argument
+ * `{"metaPresent": [keys]}` or `{"linkPresent": rel}`.
  *
  * Throws `invalid` with every fault and its JSON pointer.
  */
@@ -85,7 +84,10 @@ function parseTransition(
   return { name, from, to, roles, guards };
 }
 
-/** Which kinds lead where: see `StateKind`. */
+/**
+ * Nothing leads out of terminal states, nothing from published and withdrawn ones back to working
+ * ones, and only these two lead to the withdrawn state.
+ */
 function checkWay(
   from: readonly string[],
   to: string,

@@ -4,7 +4,7 @@ import type { DocumentStanding, Standing } from "./standing.ts";
 
 /** The effect of a transition. */
 export interface TransitionPlan {
-  /** The version that it acts on. */
+  /** The version that the transition acts on. */
   readonly version: number;
   readonly from: string;
   readonly to: string;

@@ -18,7 +18,7 @@ export interface WorkflowRegistry {
   at(tenantId: string, workflowId: string, version: number): Promise<WorkflowDefinition>;
   /** The workflow of new documents of a type; undefined when the type has none. */
   current(tenantId: string, type: string): Promise<WorkflowReference | undefined>;
-  /** Whether any version of a tenant's workflows has a state. */
+  /** Whether the built-in workflow or any version of a tenant's own workflows has the state. */
   hasState(tenantId: string, state: string): Promise<boolean>;
   /** Drops cached activations of a tenant. */
   forget(tenantId: string): void;

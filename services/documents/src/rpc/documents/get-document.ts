@@ -9,7 +9,7 @@ interface GetDocumentDeps {
   documents: HeadReader;
 }
 
-/** Reads one document as editors see it. */
+/** Reads the newest version of a document, whether or not readers see it. */
 export function getDocument({ documents }: GetDocumentDeps): MethodImpl<typeof DocumentService.method.getDocument> {
   return async (request, { signal }) => {
     const tenantId = requireTenantId(request.tenantId);

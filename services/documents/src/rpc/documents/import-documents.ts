@@ -6,9 +6,8 @@ import { failed } from "../refused.ts";
 import { fromDraft } from "./messages.ts";
 import { callingActor } from "../requests.ts";
 
-/** Most documents in one call. */
 const draftsMax = 1_000;
-/** Documents stored by one insert. */
+/** Most documents that one insert stores. */
 const chunkSize = 64;
 
 /**

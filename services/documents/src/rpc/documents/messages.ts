@@ -18,22 +18,23 @@ import type { IntakeItem } from "../../domain/intake/take-in.ts";
 import type { TransitionRequest, TransitionResult } from "../../domain/transitions/attempt.ts";
 import { requireVersionNumber } from "../requests.ts";
 
-/** Reads a create request of the actor `by`. Throws `invalid` when it names another actor. */
+/** Reads a create request of the actor `by`. Throws `invalid` when `created_by` is set. */
 export function fromCreateRequest({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
   if (createdBy) throw new DomainError("invalid", "created_by is for the gateway; metadata names the actor");
   return { tenantId, ...fromDraft(draft), createdBy: by };
 }
 
 /**
- * Reads a draft. A missing one becomes empty JSON, which `takeIn` refuses as a fault of its item.
+ * A missing draft becomes empty JSON, which `takeIn` refuses for its item alone. So the other items
+ * of the batch are created.
  */
 export function fromDraft(draft: Draft | undefined): Pick<IntakeItem, "json" | "intakeToken"> {
   return { json: draft?.documentJson ?? new Uint8Array(), intakeToken: draft?.intakeToken ?? "" };
 }
 
 /**
- * Reads an item of the gateway, which names the actor of each item, because one call has items of
- * many callers.
+ * Reads an item of the gateway. The gateway names the actor of each item, because one call has
+ * items of many callers. Throws `invalid` when the item names none.
  */
 export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRequest, by: Actor): IntakeItem {
   const { actor, role } = createdBy ?? throwMissing("created_by");

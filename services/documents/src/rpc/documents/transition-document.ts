@@ -5,7 +5,7 @@ import type { RunTransition } from "../../domain/transitions/transition-queue.ts
 import { fromTransition, toTransitionResult } from "./messages.ts";
 import { callingActor, callingTrace } from "../requests.ts";
 
-/** Queues the transition and announces its snapshot: `open-publishing.ts`. */
+/** `transition` queues a request, and announces its snapshot; `open-publishing.ts` makes it. */
 export interface TransitionDocumentDeps {
   transition: RunTransition;
 }

@@ -16,7 +16,7 @@ export function getPublishedDocument(
     readDocument(deps, requireTenantId(tenantId), fromBy(by), { includeLinks, ifNoneMatch }, signal);
 }
 
-/** Reads by which name a request asks for a document. */
+/** The id or slug by which a request asks for a document. Throws `invalid` for a malformed id. */
 export function fromBy(by: GetPublishedDocumentRequest["by"]): DocumentName {
   if (by.case === "slug") return { type: by.value.type, slug: by.value.slug };
   return { documentId: requireDocumentId(by.value ?? "") };

@@ -26,7 +26,7 @@ export function listPublishedDocuments(
   };
 }
 
-/** Reads tenant and page of a request. Throws `invalid`. */
+/** Throws `invalid` for a type that readers may not see, a limit above 200, a malformed tenant. */
 export function fromListRequest(request: ListPublishedDocumentsRequest): { tenantId: string; page: PageRequest } {
   const { type, updatedSince, cursor, refuseForeignCursor, ifNoneMatch, knownTag } = request;
   const { includeLinks, includeLinked } = request;

@@ -8,7 +8,7 @@ import { type ListPublishedDocumentsDeps, currentEtag } from "../../domain/publi
 import { fromListRequest } from "./list-published-documents.ts";
 import { requireBatch } from "../requests.ts";
 
-/** The clocks from which tags are made. */
+/** Tags are made from the tenants' clocks alone. */
 type RevalidatePublishedPagesDeps = Pick<ListPublishedDocumentsDeps, "clocks">;
 
 /** Compares the tags of many pages with the current ones, without reading a page. */

@@ -10,7 +10,6 @@ const bytesMax = 4 * 1024 * 1024;
 /** Makes the attestation of a snapshot; empty without a key. */
 export type Attest = (snapshot: SignedSnapshot) => Uint8Array;
 
-/** The store of snapshots, and what attests them to signing. */
 interface GetSnapshotsDeps {
   snapshots: Pick<SnapshotStore, "find" | "olderPending">;
   attest: Attest;
@@ -44,7 +43,10 @@ async function readFirst(
   return first.length > 0 ? first : readFirst(deps, keys.slice(cut), signal);
 }
 
-/** Asks only for snapshots that can have older pending ones: most are their documents' first. */
+/**
+ * Adds to each pending snapshot the older pending ones of its document. A document's first snapshot
+ * has none, and most snapshots are their documents' first, so the store is not asked for these.
+ */
 async function withOlderPending(
   deps: GetSnapshotsDeps,
   found: readonly SignedSnapshot[],

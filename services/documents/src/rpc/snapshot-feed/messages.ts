@@ -7,7 +7,6 @@ import { requireDocumentId } from "../../domain/document/require-ids.ts";
 import type { FeedSnapshot, SnapshotKey, SnapshotSignature } from "../../domain/snapshots/snapshot-feed.ts";
 import type { PageSizeRule } from "../requests.ts";
 
-/** Page size of the feed's lists. */
 export const feedPages: PageSizeRule = { max: 1_000, fallback: 500 };
 
 /** Reads references. Throws `invalid` unless there are 1 to `max` and each names a snapshot. */
@@ -54,8 +53,9 @@ export function toSnapshot(snapshot: FeedSnapshot) {
 
 /**
  * Reads the signature of a snapshot. Throws `invalid` unless it can be an Ed25519 signature over a
- * statement that names the snapshot and the key. Version, status and digest are compared by
- * signing.
+ * statement that names the snapshot and the key. Version, status and digest of the statement are
+ * not compared: signing states only what documents attested, and `settleSnapshots` requires its
+ * endorsement.
  */
 export function fromSignature(
   { tenantId, documentId, sequence }: SnapshotKey,

@@ -19,7 +19,7 @@ interface ActivateWorkflowDeps {
   now(): Date;
 }
 
-/** Makes a workflow version the one of new documents of a type. */
+/** Sets the workflow version that new documents of a type get. */
 export function activateWorkflow({
   workflows,
   registry,

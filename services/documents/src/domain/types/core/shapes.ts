@@ -18,12 +18,11 @@ export const number: AnySchemaObject = { type: "number" };
 /** A share of a width or height. */
 export const fraction: AnySchemaObject = { type: "number", minimum: 0, maximum: 1 };
 
-/** A whole number within bounds. */
+/** A whole number; both bounds are allowed. */
 export function integer(minimum: number, maximum: number): AnySchemaObject {
   return { type: "integer", minimum, maximum };
 }
 
-/** One of a closed list of words. */
 export function oneOf(...words: string[]): AnySchemaObject {
   return { enum: words };
 }
