@@ -13,6 +13,7 @@ const steps: ReadonlyArray<readonly [string, ...string[]]> = [
   ["node", "scripts/check-rpc-contract.ts"],
   ["node", "scripts/check-generated.ts"],
   ["node", "scripts/check-methods.ts"],
+  ["node", "scripts/check-exports.ts"],
   ["node", "scripts/check-tests.ts"],
   ["node", "scripts/check-docs.ts"],
   ["node", "scripts/check-words.ts"],

@@ -17,7 +17,7 @@ export interface BareSnapshot {
 /**
  * The rows of documents, written directly with the driver: no checks, no canonical form, no RPC.
  */
-export interface BarePublications {
+interface BarePublications {
   /** Stores drafts of 2 KB. Returns their ids. */
   seed(count: number): Promise<string[]>;
   /** Publishes a draft in a transaction of its own. */

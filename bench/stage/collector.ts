@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 
 /** A collector of traces that only counts what it gets. */
-export interface Collector extends AsyncDisposable {
+interface Collector extends AsyncDisposable {
   readonly url: string;
   posts(): number;
   bytes(): number;

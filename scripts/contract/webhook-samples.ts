@@ -1,7 +1,7 @@
 import { untilThere, type WebhookDesk } from "../webhook-desk.ts";
 
 /** Existing ids, by the resource in a path of the webhooks API. */
-export interface WebhookSamples {
+interface WebhookSamples {
   readonly deliveries: readonly string[];
   readonly replays: readonly string[];
   readonly endpoints: readonly string[];

@@ -6,7 +6,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** A user, and what is done for it. */
-export interface PlannedUser {
+interface PlannedUser {
   readonly user: DatabaseUser;
   readonly file: string;
   /** The connection string to write; undefined to keep the file. */

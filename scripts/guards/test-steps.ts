@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** One call of Vitest by an npm script. */
-export interface TestStep {
+interface TestStep {
   /** Name of the npm script; `test:mtls` has two calls. */
   readonly script: string;
   readonly env: Readonly<Record<string, string>>;

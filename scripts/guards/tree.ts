@@ -6,7 +6,7 @@ import { join } from "node:path";
 export const here = join(import.meta.dirname, "../..");
 
 /** Files of a commit, in a folder of their own that is removed at the end. */
-export interface Tree extends Disposable {
+interface Tree extends Disposable {
   readonly dir: string;
 }
 
@@ -64,7 +64,7 @@ function listFolder(path: string): string[] {
 }
 
 /** Returns the output of git in this checkout. */
-export function runGit(...args: string[]): Buffer {
+function runGit(...args: string[]): Buffer {
   const { status, stdout, stderr } = spawnSync("git", args, { cwd: here, maxBuffer: 1 << 29 });
   if (status !== 0) throw new Error(`git ${args.join(" ")}: ${String(stderr).trim()}`);
   return stdout;

@@ -16,7 +16,7 @@ export const methodsOf = (services: readonly DescService[]): DescMethod[] =>
   services.flatMap(({ methods }) => [...methods]);
 
 /** A caller with a certificate, or without one, that believes any server of the authority. */
-export interface DoorCaller extends Disposable {
+interface DoorCaller extends Disposable {
   /** Calls a method with a request, and answers the code of its failure; "ok" when it succeeded. */
   call(method: DescMethod, request?: object, role?: string): Promise<keyof typeof Code | "ok">;
 }

@@ -14,7 +14,7 @@ import { consoleDatabaseVersion } from "./store/console-database-version.ts";
 import { SentFormStore } from "./store/sent-form-store.ts";
 import { SessionStore } from "./store/session-store.ts";
 
-export type RunningConsole = RunningProcess;
+type RunningConsole = RunningProcess;
 
 /** Starts the console, which serves its pages at `pagesHost` and `pagesPort`. */
 export function startConsole(config: ConsoleConfig): Promise<RunningConsole> {

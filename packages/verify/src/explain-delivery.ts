@@ -15,7 +15,7 @@ import { VerificationError } from "./verification-error.ts";
 import { checkSnapshotDigest, checkStatementSignature, findKey, readStatement } from "./verify-snapshot.ts";
 
 /** The checks of a delivery, in the order in which they are made. */
-export const deliveryChecks = [
+const deliveryChecks = [
   "headers",
   "clock",
   "content-digest",

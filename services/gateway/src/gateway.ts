@@ -42,7 +42,7 @@ import { createInBatches } from "./upstream/create-in-batches.ts";
 import { batchReads } from "./upstream/published-reads.ts";
 import { trustListCache } from "./upstream/trust-list.ts";
 
-export interface RunningGateway extends RunningTeamsService {
+interface RunningGateway extends RunningTeamsService {
   /** Port of the public API. */
   readonly httpPort: number;
 }

@@ -33,7 +33,7 @@ import { SignerStore } from "./store/signer-store.ts";
 import { signingDatabaseVersion } from "./store/signing-database-version.ts";
 import { watchRing } from "./watch-ring.ts";
 
-export interface RunningSigning extends RunningService {
+interface RunningSigning extends RunningService {
   /** Port of the admin door; absent while it is closed. */
   readonly grpcPort?: number;
 }

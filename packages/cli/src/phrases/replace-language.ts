@@ -5,7 +5,7 @@ import type { Part } from "./phrase-file.ts";
 import type { LanguageDictionary } from "./phrase-service.ts";
 
 /** The result of a replacement, or of its dry run. */
-export interface Replacement extends ImportAnswer {
+interface Replacement extends ImportAnswer {
   readonly deleted: number;
 }
 

@@ -35,7 +35,7 @@ export interface ImportAnswer {
 }
 
 /** The dictionary of one tenant over public HTTP. All requests are idempotent, and are repeated. */
-export interface PhrasesApi {
+interface PhrasesApi {
   /** @throws ApiError */
   put(phrase: object): Promise<Readonly<Record<string, unknown>>>;
   /** @throws ApiError also when there is no such phrase */

@@ -16,7 +16,7 @@ export interface ApiRequest {
 }
 
 /** The public API, called with the key of a session. */
-export interface PublicApi {
+interface PublicApi {
   /** The gateway's URL, without a slash at its end. */
   readonly base: string;
   /**

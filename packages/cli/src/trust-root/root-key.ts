@@ -23,7 +23,7 @@ export async function createRootKey(path: string): Promise<string> {
   return spkiOf(publicKey);
 }
 
-export interface DelegationRequest {
+interface DelegationRequest {
   /** Base64 of SPKI DER. */
   readonly listKey: string;
   readonly validUntil: Date;

@@ -1,7 +1,7 @@
 import type { Identity } from "./identity.ts";
 
 /** How someone signed in: with a one-time code, or at the issuer of OpenID Connect. */
-export type SignInWay = "link" | "oidc";
+type SignInWay = "link" | "oidc";
 
 /** A signed-in person in one browser. */
 export interface Session {

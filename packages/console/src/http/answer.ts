@@ -18,13 +18,13 @@ export interface PageAnswer {
 }
 
 /** Sends the browser to another page, or to the issuer, with GET. */
-export interface RedirectAnswer {
+interface RedirectAnswer {
   readonly to: string;
   readonly cookies?: readonly CookieChange[];
 }
 
 /** A file that never changes under its path. */
-export interface AssetAnswer {
+interface AssetAnswer {
   readonly type: string;
   readonly asset: string;
 }

@@ -9,7 +9,7 @@ export interface UploadLimits {
   readonly textBytesMax: number;
 }
 
-export interface UploadedFile {
+interface UploadedFile {
   readonly name: string;
   readonly bytes: Buffer;
 }

@@ -2,7 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import type { PersonRoute } from "../http/route.ts";
 import type { SessionStore } from "../store/session-store.ts";
 
-export interface ChooseTenantDeps {
+interface ChooseTenantDeps {
   readonly sessions: Pick<SessionStore, "chooseTenant">;
 }
 

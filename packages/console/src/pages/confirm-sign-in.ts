@@ -13,7 +13,7 @@ import { layout } from "./layout.ts";
 import { roleList } from "./roles.ts";
 import { codeEnded, signInPage, type SignInWays } from "./sign-in-page.ts";
 
-export interface ConfirmSignInDeps extends SignInWays {
+interface ConfirmSignInDeps extends SignInWays {
   readonly members: Pick<MemberCalls, "redeemSignInLink">;
   readonly sessions: Pick<SessionStore, "insert" | "end">;
 }

@@ -1,7 +1,7 @@
 import type { PersonRoute } from "../http/route.ts";
 import type { SessionStore } from "../store/session-store.ts";
 
-export interface EndSessionDeps {
+interface EndSessionDeps {
   readonly sessions: Pick<SessionStore, "endOne">;
 }
 

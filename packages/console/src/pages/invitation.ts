@@ -12,7 +12,7 @@ import { roleList } from "./roles.ts";
 import { consoleActor, readCode } from "../sign-in/code.ts";
 import { instant } from "./parts/times.ts";
 
-export interface InvitationDeps {
+interface InvitationDeps {
   readonly members: Pick<MemberCalls, "getInvitation">;
 }
 

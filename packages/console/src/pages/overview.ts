@@ -14,7 +14,7 @@ import { type Part, partOf, showPart } from "./parts/service-down.ts";
 import { tenantPage } from "./parts/tenant-page.ts";
 import { roleList } from "./roles.ts";
 
-export interface OverviewDeps {
+interface OverviewDeps {
   readonly access: Pick<AccessCalls, "listApiKeys">;
   readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
   readonly deliveries: Pick<DeliveryCalls, "countDeliveries">;

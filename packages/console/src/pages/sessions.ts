@@ -10,7 +10,7 @@ import { pageHead } from "./parts/page-head.ts";
 import { state } from "./parts/state.ts";
 import { instant, timeAgo } from "./parts/times.ts";
 
-export interface GetSessionsDeps {
+interface GetSessionsDeps {
   readonly sessions: Pick<SessionStore, "list">;
 }
 

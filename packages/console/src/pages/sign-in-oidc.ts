@@ -3,7 +3,7 @@ import { returnPath } from "../http/return-path.ts";
 import { attemptCookie } from "../sign-in/attempt-cookie.ts";
 import type { OidcProvider } from "../sign-in/oidc-provider.ts";
 
-export interface BeginOidcDeps {
+interface BeginOidcDeps {
   readonly provider: Pick<OidcProvider, "begin">;
   readonly origin: URL;
 }

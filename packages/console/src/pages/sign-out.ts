@@ -4,7 +4,7 @@ import type { SessionStore } from "../store/session-store.ts";
 import { type Html, html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
 
-export interface SignOutDeps {
+interface SignOutDeps {
   readonly sessions: Pick<SessionStore, "find" | "end">;
   readonly provider: Pick<OidcProvider, "signOutUrl"> | undefined;
 }

@@ -4,7 +4,7 @@ import { membershipsOf } from "../rpc/memberships.ts";
 import { memberIdOf } from "../domain/identity.ts";
 import type { SessionStore } from "../store/session-store.ts";
 
-export interface FindPersonDeps {
+interface FindPersonDeps {
   readonly sessions: Pick<SessionStore, "find" | "see">;
   readonly members: Pick<MemberCalls, "listMemberships">;
 }

@@ -6,7 +6,7 @@ import type { SessionStore } from "../store/session-store.ts";
 import { type Session, sessionMsMax } from "../domain/session.ts";
 
 /** A person who has just signed in, and how. */
-export type SignedIn = Pick<Session, "identity" | "name" | "address" | "way" | "authTime" | "tenantId" | "idToken">;
+type SignedIn = Pick<Session, "identity" | "name" | "address" | "way" | "authTime" | "tenantId" | "idToken">;
 
 const userAgentMax = 200;
 

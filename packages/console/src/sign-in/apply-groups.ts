@@ -21,7 +21,7 @@ export interface ApplyGroupsDeps {
  * Actor of the changes that rules make. It also marks the members that rules made: it has invited
  * them.
  */
-export const groupsActor = "console-groups";
+const groupsActor = "console-groups";
 
 /**
  * Gives a person at sign-in the roles of its groups in each tenant that a rule names, and removes

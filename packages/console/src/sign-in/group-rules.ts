@@ -15,7 +15,7 @@ interface GroupRule {
 }
 
 /** Roles by tenant id. */
-export type RolesByTenant = ReadonlyMap<string, readonly string[]>;
+type RolesByTenant = ReadonlyMap<string, readonly string[]>;
 
 const rolePattern = /^[\w-]{1,64}$/;
 

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 
 /** A reached page, and its kind. */
-export interface CrawledPage {
+interface CrawledPage {
   readonly url: string;
   /** Its path with `:id` for what differs from row to row. */
   readonly kind: string;

@@ -7,7 +7,7 @@ import { chromiumPin } from "./chromium-pin.ts";
 import { installChromium } from "./install-chromium.ts";
 
 /** A Chromium, and the environment that it needs. */
-export interface FoundChromium {
+interface FoundChromium {
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
 }

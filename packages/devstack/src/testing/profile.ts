@@ -1,7 +1,7 @@
 import type { Db, Document, Filter } from "mongodb";
 
 /** What MongoDB does for a database, as its profiler notes it: an entry a command. */
-export interface Profile extends AsyncDisposable {
+interface Profile extends AsyncDisposable {
   /** The entries so far that match, in their order. */
   find(which: Filter<Document>): Promise<Document[]>;
 }

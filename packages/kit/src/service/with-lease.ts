@@ -7,7 +7,7 @@ interface LeaseOptions {
 }
 
 /** A lease that is renewed while work runs. */
-export interface KeptLease {
+interface KeptLease {
   /** Aborts when the lease is lost or the caller's signal aborts. */
   readonly signal: AbortSignal;
   readonly isLost: boolean;

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { portOf } from "../port.ts";
 
 /** A span as OTLP over HTTP carries it in JSON, as far as tests look at it. */
-export interface OtlpSpan {
+interface OtlpSpan {
   readonly traceId: string;
   readonly spanId: string;
   /** Absent or "" on the first span of a trace. */

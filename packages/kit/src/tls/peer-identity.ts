@@ -20,7 +20,7 @@ export function trustDomainOf(identity: string): string {
 const serviceMark = "{service}";
 
 /** Path of the services' identities without the setting `IDENTITY_PATH`. */
-export const plainIdentityPath = `/${serviceMark}`;
+const plainIdentityPath = `/${serviceMark}`;
 
 /**
  * Whether a text can be the path of services' identities, such as `/ns/vidimus/sa/{service}`. The

@@ -6,7 +6,7 @@ type KeyPair = ReturnType<typeof nkeys.createUser>;
  * A broker that knows its users by JWTs: its configuration, and a maker of creds files of its
  * users.
  */
-export interface JwtBroker {
+interface JwtBroker {
   readonly config: string;
   /** Makes a creds file as `nsc` writes it. */
   makeCreds(): string;

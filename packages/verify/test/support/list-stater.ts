@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
 /** What is stated, and by whom. */
-export interface Stating {
+interface Stating {
   readonly revision?: number;
   /** Milliseconds since 1970. */
   readonly issuedAt?: number;

@@ -7,7 +7,7 @@ import type { DeliveryStore } from "../store/delivery-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 
-export interface AnnounceDeps {
+interface AnnounceDeps {
   readonly endpoints: Pick<EndpointStore, "list" | "find" | "replace">;
   readonly deliveries: Pick<DeliveryStore, "insert">;
   readonly lanes: Pick<LaneStore, "expedite">;

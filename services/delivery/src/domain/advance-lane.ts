@@ -77,7 +77,7 @@ export interface LaneStep<Row extends LaneRow> {
  * `superseded`: a newer snapshot was accepted, the endpoint's filter excludes a newer one, or a
  * newer one came before this one was sent again.
  */
-export type FinalState = "delivered" | "superseded" | "exhausted";
+type FinalState = "delivered" | "superseded" | "exhausted";
 
 /** Orders the rows of a lane, oldest first. */
 export function compareRows(a: Pick<LaneRow, "sequence" | "signingNumber">, b: typeof a): number {

@@ -34,7 +34,7 @@ export interface EndpointHealth extends Omit<GateHealth, "gate"> {
 }
 
 /** Which attempts an endpoint gets now. */
-export interface GateHealth {
+interface GateHealth {
   /**
    * `closed`: attempts. `open`: one probe at a time, because it failed repeatedly. `probing`: a
    * probe is due or in flight. `paused`: none, because of its `Retry-After`.

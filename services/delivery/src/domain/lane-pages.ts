@@ -1,7 +1,7 @@
 import { compareRows, type LaneRow, type LaneState } from "./advance-lane.ts";
 
 /** The parts that are read of a lane too long to be read completely. */
-export interface LanePages<Row extends LaneRow> {
+interface LanePages<Row extends LaneRow> {
   /** The oldest rows, without a gap. */
   readonly oldest: readonly Row[];
   /** The two newest rows. */

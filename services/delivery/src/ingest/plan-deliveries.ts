@@ -17,7 +17,7 @@ interface DeliveryPlanInput {
 }
 
 /** The deliveries to store for some snapshots. */
-export interface DeliveryPlan {
+interface DeliveryPlan {
   readonly deliveries: readonly NewDelivery[];
   /** Lanes whose endpoint's filter excludes a snapshot: older deliveries there are superseded. */
   readonly excluded: readonly (Lane & Pick<Delivery, "sequence">)[];

@@ -8,7 +8,7 @@ import { snapshotKey } from "../domain/payload.ts";
 export type WithBody = Pick<Delivery, "tenantId" | "documentId" | "sequence" | "bodyBytes">;
 
 /** Bodies for which memory is reserved until disposal. */
-export interface HeldBodies extends Disposable {
+interface HeldBodies extends Disposable {
   /** Reserves memory for the body of a delivery. @returns whether there was enough */
   take(delivery: WithBody): boolean;
 }

@@ -8,7 +8,7 @@ import type { FreshTenants } from "./fresh-tenants.ts";
 import type { MissingBodies } from "./missing-bodies.ts";
 import type { StoredGates } from "./stored-gates.ts";
 
-export interface ClaimLanesDeps {
+interface ClaimLanesDeps {
   readonly directory: Pick<EndpointDirectory, "find">;
   readonly gates: Pick<StoredGates, "ensureKnown">;
   readonly lanes: Pick<LaneStore, "claim">;

@@ -5,7 +5,7 @@ import type { Alarm } from "./alarm.ts";
 import type { EndpointQueues } from "./endpoint-queues.ts";
 import type { Sender } from "./sender.ts";
 
-export interface ClaimRoundsDeps {
+interface ClaimRoundsDeps {
   readonly lanes: Pick<LaneStore, "schedule">;
   readonly queues: Pick<EndpointQueues, "of" | "find">;
   readonly sender: Pick<Sender, "claim">;

@@ -6,7 +6,7 @@ import type { LaneEndings } from "../store/lane-endings.ts";
 import type { LaneStore } from "../store/lane-store.ts";
 import type { EndpointReactions } from "./endpoint-reactions.ts";
 
-export interface EndOldDeps {
+interface EndOldDeps {
   readonly lanes: Pick<LaneStore, "schedule">;
   readonly laneEndings: Pick<LaneEndings, "exhaust">;
   readonly endpoints: Pick<EndpointStore, "findMany">;
@@ -38,7 +38,7 @@ export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
 const endpointsMax = 256;
 
 /** Checks all endpoints of this replica that have pending deliveries. */
-export async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<void> {
+async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<void> {
   const scheduled = await deps.lanes.schedule();
   const ids = scheduled.flatMap((each) => (deps.isPreferredFor(each.tenantId) ? each.endpointId : []));
   for (let at = 0; at < ids.length; at += endpointsMax) {

@@ -30,14 +30,14 @@ export interface SharedByQueues {
 }
 
 /** Lanes whose attempts start now. */
-export interface StartedLanes {
+interface StartedLanes {
   readonly lanes: readonly LeasedLane[];
   /** Whether it is a single lane as a probe. */
   readonly isProbe: boolean;
 }
 
 /** What may be claimed of an endpoint. */
-export interface Claimable {
+interface Claimable {
   /** Latest due time; absent to include lanes that wait for their backoff, for a probe. */
   readonly dueBy?: Date;
   readonly limit: number;

@@ -4,7 +4,7 @@ import type { EndpointStateStore } from "../store/endpoint-state-store.ts";
 import { EndpointQueue, type SharedByQueues } from "./endpoint-queue.ts";
 import type { StoredGates } from "./stored-gates.ts";
 
-export interface EndpointQueuesDeps {
+interface EndpointQueuesDeps {
   readonly shared: SharedByQueues;
   readonly states: Pick<EndpointStateStore, "list">;
   readonly gates: Pick<StoredGates, "adopt" | "forget" | "isKeeping">;

@@ -2,7 +2,7 @@ import type { BodyBudget, WithBody } from "./body-budget.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 
 /** Lanes of an endpoint that are about to be stored. */
-export interface WantedLanes {
+interface WantedLanes {
   readonly queue: EndpointQueue;
   readonly count: number;
 }

@@ -31,7 +31,7 @@ import { logAttempt } from "./log-attempt.ts";
 import type { PayloadCache, StoredPayload } from "./payload-cache.ts";
 import type { StoredGates } from "./stored-gates.ts";
 
-export interface SenderDeps extends Omit<AttemptDeps, "record"> {
+interface SenderDeps extends Omit<AttemptDeps, "record"> {
   readonly queues: EndpointQueues;
   readonly gates: Pick<StoredGates, "ensureKnown" | "keep">;
   readonly bodies: BodyBudget;

@@ -5,7 +5,7 @@ import type { EndpointState, EndpointStateStore } from "../store/endpoint-state-
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import type { EndpointName } from "../domain/endpoint-name.ts";
 
-export interface StoredGatesDeps {
+interface StoredGatesDeps {
   readonly states: Pick<EndpointStateStore, "findMany" | "put" | "delete">;
   /** Announces that an endpoint's breaker, which opened at `since`, has closed. */
   readonly announceClosed: (endpoint: EndpointName, since: Date) => Promise<void>;

@@ -5,7 +5,7 @@ import type { LaneStore } from "../store/lane-store.ts";
 import type { EndpointQueues } from "./endpoint-queues.ts";
 import type { EndpointReactions } from "./endpoint-reactions.ts";
 
-export interface TakeOverDeps {
+interface TakeOverDeps {
   readonly queues: Pick<EndpointQueues, "noteTakeover" | "readGates">;
   readonly lanes: Pick<LaneStore, "appointMissingBearers">;
   readonly endpoints: Pick<EndpointStore, "listUnannounced">;

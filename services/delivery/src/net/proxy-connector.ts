@@ -16,7 +16,7 @@ export interface EgressProxy {
  * The proxy opened no connection. Tenants read the message, so it does not contain the proxy's
  * address.
  */
-export class ProxyError extends Error {
+class ProxyError extends Error {
   override readonly name = "ProxyError";
 }
 

@@ -14,7 +14,7 @@ export interface CountWantedDeps extends SnapshotPageDeps {
 }
 
 /** What a replay would do. */
-export interface WantedCount {
+interface WantedCount {
   /** Number of snapshots that it would send. */
   readonly wanted: number;
   /** Number of examined snapshots; the oldest are examined first. */

@@ -12,7 +12,7 @@ export interface ListedSnapshot extends Reference {
 }
 
 /** The result of a snapshot in a replay. */
-export type Replayed = "delivered" | "failed" | "skipped";
+type Replayed = "delivered" | "failed" | "skipped";
 
 /** The receiver cannot be reached, or asks to wait. */
 export class Unreachable extends Error {

@@ -14,7 +14,7 @@ export interface ResendDeps {
   readonly record: (resent: Resent) => Promise<void>;
 }
 
-export interface Resend {
+interface Resend {
   readonly endpoint: Endpoint;
   readonly reference: Reference;
   /** The replay, or an id of its own for a redelivery; sent as a header of the webhook. */

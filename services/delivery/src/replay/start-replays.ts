@@ -6,7 +6,7 @@ import type { DeliveryLogStore, Resent } from "../store/delivery-log-store.ts";
 import type { ClaimedReplay, ReplayStore } from "../store/replay-store.ts";
 import { type ReplayTurnDeps, takeTurn } from "./take-turn.ts";
 
-export interface ReplaysDeps extends Omit<ReplayTurnDeps, "record"> {
+interface ReplaysDeps extends Omit<ReplayTurnDeps, "record"> {
   readonly deliveryLog: ReplayTurnDeps["deliveryLog"] & Pick<DeliveryLogStore, "recordResent">;
   readonly replays: Pick<ReplayStore, "claim" | "renew" | "release" | "advance" | "finish">;
   readonly pollMs: number;

@@ -25,7 +25,7 @@ export interface ReplayTurnDeps extends Omit<ReplaySnapshotDeps, "untilAllowed">
 }
 
 /** When the next turn of a replay may start. */
-export interface NextTurn {
+interface NextTurn {
   readonly at: Date;
   readonly failedTurns: number;
 }

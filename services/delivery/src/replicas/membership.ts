@@ -6,7 +6,7 @@ import { preferredReplica } from "../domain/preferred-replica.ts";
 import type { ReplicaStore } from "../store/replica-store.ts";
 
 /** Interval at which a replica reports that it runs, and reads which others do. */
-export const beatMs = 1_000;
+const beatMs = 1_000;
 /** A replica that was not seen for this long counts as gone. */
 const freshMs = 4_000;
 /**

@@ -5,7 +5,7 @@ import type { ResentRowStore } from "../store/resent-row-store.ts";
 import type { Sender } from "../lanes/sender.ts";
 import { deliveryIdsUpTo, planResends, type SignedAnew } from "./plan-resends.ts";
 
-export interface SendAgainDeps {
+interface SendAgainDeps {
   readonly endpoints: Pick<EndpointStore, "listOf">;
   readonly deliveries: Pick<DeliveryStore, "insert">;
   readonly lanes: Pick<LaneStore, "expedite" | "appointBearers">;

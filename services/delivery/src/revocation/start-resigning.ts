@@ -6,7 +6,7 @@ import type { ResigningStore } from "../store/resigning-store.ts";
 import type { TrustList } from "../trust/trust-list.ts";
 import { runResigning, type RunResigningDeps } from "./run-resigning.ts";
 
-export interface ResigningDeps extends Omit<RunResigningDeps, "isListed" | "revoked"> {
+interface ResigningDeps extends Omit<RunResigningDeps, "isListed" | "revoked"> {
   readonly trustList: Pick<TrustList, "isListed" | "revoked">;
   readonly resigning: Pick<ResigningStore, "done" | "claim" | "renew" | "save" | "finish" | "release">;
   readonly resends: RunResigningDeps["resends"] & Pick<ResendStore, "isEmpty">;
@@ -15,7 +15,7 @@ export interface ResigningDeps extends Omit<RunResigningDeps, "isListed" | "revo
 }
 
 /** Does the work that follows a revocation. */
-export interface Resigning extends AsyncDisposable {
+interface Resigning extends AsyncDisposable {
   /**
    * Notes snapshots that were signed again during ingest: a process may have sent them with the old
    * signature and died before they were settled. Endpoints that have them with the old signature

@@ -5,7 +5,7 @@ import { pendingIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /** Which deliveries are counted; all have the same state. */
-export interface CountQuery {
+interface CountQuery {
   readonly tenantId: string;
   readonly endpointIds: readonly string[];
   readonly state: StoredState;

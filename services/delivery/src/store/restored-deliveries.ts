@@ -5,6 +5,8 @@ import { bearerFields } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 const undelivered = { state: "pending" as const };
+/** A notice has no document, and a time in place of a sequence. */
+const ofDocuments = { notice: { $exists: false } };
 
 /** Reads and ends deliveries of a restored database. No delivery process may run meanwhile. */
 export class RestoredDeliveries {
@@ -14,19 +16,18 @@ export class RestoredDeliveries {
     this.#rows = rows;
   }
 
-  /** The highest sequence of any row, also of a notice's; 0 without rows. Reads every row. */
+  /** The highest sequence of any document; 0 without rows. Reads every row. */
   async highestSequence(): Promise<number> {
-    const pipeline = [{ $group: { _id: null, highest: { $max: "$sequence" } } }];
+    const pipeline = [{ $match: ofDocuments }, { $group: { _id: null, highest: { $max: "$sequence" } } }];
     const [found] = await this.#rows.aggregate<{ highest: number }>(pipeline).toArray();
     return found?.highest ?? 0;
   }
 
-  /** The tenants, documents and sequences of undelivered rows, also of notices, each once. */
+  /** The tenants, documents and sequences of undelivered snapshots, each once. */
   async *undelivered(): AsyncGenerator<Reference> {
     const key = { tenantId: "$tenantId", documentId: "$documentId", sequence: "$sequence" };
-    const found = this.#rows.aggregate<{ _id: Reference }>([{ $match: undelivered }, { $group: { _id: key } }], {
-      allowDiskUse: true,
-    });
+    const pipeline = [{ $match: { ...undelivered, ...ofDocuments } }, { $group: { _id: key } }];
+    const found = this.#rows.aggregate<{ _id: Reference }>(pipeline, { allowDiskUse: true });
     for await (const { _id } of found) yield _id;
   }
 

@@ -1,5 +1,5 @@
 /** An endpoint that cannot be opened, or can be opened again. */
-export interface UnopenedChange {
+interface UnopenedChange {
   readonly tenantId: string;
   readonly endpointId: string;
   /** Absent when it can be opened again or was deleted. */

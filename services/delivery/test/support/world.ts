@@ -31,7 +31,7 @@ import { openFakeSigning } from "./fake-signing.ts";
 import { silentProcess } from "./scratch-log.ts";
 
 /** The promised pace with shorter times. */
-export const testPace: DeliveryPace = {
+const testPace: DeliveryPace = {
   ...promisedPace,
   // Long enough that no attempt is given up because the machine is busy.
   attemptMs: 5_000,

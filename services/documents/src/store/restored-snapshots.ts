@@ -7,7 +7,7 @@ import { groupSnapshots } from "./snapshot-groups.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 
 /** A stored signature in the form that signing's `restore.ts` reads. */
-export interface SignatureLine extends SnapshotKey {
+interface SignatureLine extends SnapshotKey {
   readonly statement: string;
   readonly signingNumber: number;
   /** Base64. */

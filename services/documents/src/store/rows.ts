@@ -57,7 +57,7 @@ export interface HeadRow extends PartsRow {
 }
 
 /** The version that is published, or was before it was withdrawn. */
-export interface LastPublishedRow {
+interface LastPublishedRow {
   version: number;
   status: string;
   /** Sequence of the newest snapshot; from 1, skips numbers only after a restore. */
@@ -110,7 +110,7 @@ export interface HistoryRow {
  * The request that made a row of history. Its token is unique in the document, so a second row of
  * the same request cannot be committed.
  */
-export interface RequestRow {
+interface RequestRow {
   token: string;
   /**
    * Set for a transition: the document's type, and the sequence of the snapshot that the transition

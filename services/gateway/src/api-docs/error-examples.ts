@@ -25,7 +25,7 @@ export function errorExamples(route: Route<never>): ErrorExamples {
 
 function closed(scope: string): ErrorExamples {
   return {
-    UNAUTHORIZED: "a valid API key is needed: Authorization: Bearer <API_KEY>",
+    UNAUTHORIZED: "the API key is not valid",
     FORBIDDEN: `the API key lacks the scope ${scope}`,
   };
 }

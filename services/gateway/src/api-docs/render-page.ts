@@ -11,7 +11,7 @@ export interface NavOperation {
 }
 
 /** The parts of a page around its content. */
-export interface PageParts {
+interface PageParts {
   readonly title: string;
   readonly style: string;
   /** Inline script, needed for the search and the forms. */

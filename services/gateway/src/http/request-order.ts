@@ -10,7 +10,7 @@ import type { RequestChecks } from "./request-checks.ts";
 import type { Route } from "./route.ts";
 
 /** The steps of every request, whatever its route. */
-export interface RequestSteps {
+interface RequestSteps {
   /** Sets start time, trace and common headers; records the request when it ends: `exchange/`. */
   readonly open: onRequestHookHandler;
   /** 429 of the address, 400 of the target and of Host, 404 of the path: `admit-request.ts`. */

@@ -3,7 +3,7 @@ import type { KeyRing } from "./key-ring.ts";
 import { type LedgerBatch, macOf } from "./ledger.ts";
 import { checkSignature } from "./standing-signature.ts";
 
-export interface AuditReport {
+interface AuditReport {
   readonly batches: number;
   readonly entries: number;
   /**

@@ -20,7 +20,7 @@ export interface Signers {
   anyAlive(): Promise<boolean>;
 }
 
-export interface RingWatchDeps {
+interface RingWatchDeps {
   rings: RingStorage;
   signers: Signers;
   custody: Pick<KeyCustody, "open">;

@@ -21,7 +21,7 @@ export interface RingSaving {
 
 type RingCustody = Pick<KeyCustody, "generate" | "generateSealKey" | "openSealKey" | "rewrap" | "rewrapSealKey">;
 
-export interface RewrappedRing {
+interface RewrappedRing {
   readonly ring: KeyRing;
   /** False when the newest KEK had wrapped everything already. */
   readonly isChanged: boolean;

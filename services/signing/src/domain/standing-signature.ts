@@ -8,7 +8,7 @@ import { parseStatement, type StatementParts } from "./statement.ts";
  * - `revoked`: a key that was revoked since made it
  * - `forged`: no key of the ring made it, so something other than signing changed the ledger
  */
-export type SignatureState =
+type SignatureState =
   | { readonly kind: "stands" | "revoked"; readonly stated: StatementParts; readonly key: RingKey }
   | { readonly kind: "forged" };
 

@@ -13,7 +13,7 @@ const pageMax = 200;
 
 export function tailDeliveries(world: World): Command {
   return new Command("tail")
-    .description("print each change of the deliveries of the last ten minutes, until interrupted")
+    .description("print each change of the newest 200 deliveries of the last ten minutes, until interrupted")
     .option("--endpoint <id>", "only to this endpoint")
     .action(async ({ endpoint = "" }: { endpoint?: string }, command: Command) => {
       const session = await openSession(world, command);

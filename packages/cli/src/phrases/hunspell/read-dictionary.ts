@@ -1,6 +1,6 @@
 import type { AffixRules } from "./affix-rules.ts";
 
-export interface DictionaryWord {
+interface DictionaryWord {
   readonly text: string;
   readonly forbidden: boolean;
   /** The first line of the file with this word. */

@@ -14,7 +14,7 @@ import { auditKinds } from "./audit-kinds.ts";
 import { type AuditQuery, queryAfter, readAuditQuery } from "./audit-query.ts";
 import { type AuditPage, loadAudit, type LoadAuditDeps } from "./load-audit.ts";
 
-export interface ListAuditDeps extends LoadAuditDeps {
+interface ListAuditDeps extends LoadAuditDeps {
   readonly members: Pick<MemberCalls, "listMembers">;
 }
 

@@ -5,7 +5,7 @@ import { type Html, html } from "../../markup/html.ts";
 import { type Part, showPart } from "../parts/service-down.ts";
 
 /** Facts of a body that the page shows outside of the body, too; "" for missing ones. */
-export interface SaidInBody {
+interface SaidInBody {
   readonly title: string;
   readonly keyId: string;
 }

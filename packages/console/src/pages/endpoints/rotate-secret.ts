@@ -15,7 +15,7 @@ import { instant } from "../parts/times.ts";
 import { madeEndpoint, secretUse } from "./create-endpoint.ts";
 import { readEndpoint } from "./read-endpoint.ts";
 
-export interface RotateSecretDeps {
+interface RotateSecretDeps {
   readonly endpoints: Pick<EndpointCalls, "getEndpoint" | "rotateEndpointSecret">;
   readonly sentForms: SentForms;
 }

@@ -9,7 +9,7 @@ import { answerPage, tenantPage } from "../parts/tenant-page.ts";
 import { chooseScope, scopeField } from "./scope-list.ts";
 import { readKey } from "./show-key.ts";
 
-export interface ChangeScopesDeps {
+interface ChangeScopesDeps {
   readonly access: Pick<AccessCalls, "getApiKey" | "listScopes" | "updateApiKeyScopes">;
 }
 

@@ -12,7 +12,7 @@ import { madePage } from "./made-page.ts";
 import { newKeyForm } from "./new-key.ts";
 import { chooseScope } from "./scope-list.ts";
 
-export interface CreateKeyDeps {
+interface CreateKeyDeps {
   readonly access: Pick<AccessCalls, "createApiKey" | "listScopes">;
   readonly sentForms: SentForms;
   readonly apiOrigin: URL;

@@ -9,7 +9,7 @@ import { pageHead } from "../parts/page-head.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
 import { scopeField } from "./scope-list.ts";
 
-export interface NewKeyDeps {
+interface NewKeyDeps {
   readonly access: Pick<AccessCalls, "listScopes">;
 }
 

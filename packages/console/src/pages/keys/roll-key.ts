@@ -14,7 +14,7 @@ import { madeBefore, madeKey } from "./create-key.ts";
 import { madePage } from "./made-page.ts";
 import { readKey } from "./show-key.ts";
 
-export interface RollKeyDeps {
+interface RollKeyDeps {
   readonly access: Pick<AccessCalls, "getApiKey" | "rollApiKey">;
   readonly sentForms: SentForms;
   readonly apiOrigin: URL;

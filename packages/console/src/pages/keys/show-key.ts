@@ -11,7 +11,7 @@ import { instant } from "../parts/times.ts";
 import { isLive, keyState } from "./key-state.ts";
 import { scopeList } from "./scope-list.ts";
 
-export interface ShowKeyDeps {
+interface ShowKeyDeps {
   readonly access: Pick<AccessCalls, "getApiKey">;
   readonly members: Pick<MemberCalls, "listMembers">;
 }

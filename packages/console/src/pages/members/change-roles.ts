@@ -9,7 +9,7 @@ import { answerPage, tenantPage } from "../parts/tenant-page.ts";
 import { readMember, withName } from "./read-member.ts";
 import { roleFields, rolesOf } from "./role-field.ts";
 
-export interface ChangeRolesDeps {
+interface ChangeRolesDeps {
   readonly members: Pick<MemberCalls, "getMember" | "updateMemberRoles">;
 }
 

@@ -26,7 +26,7 @@ export function copyable({ id, label, value, isSecret }: Copyable): Html {
 }
 
 /** A button that copies the text of another element; hidden without script. */
-export function copyButton(id: string, label: string): Html {
+function copyButton(id: string, label: string): Html {
   return html`<button type="button" data-copy="${id}" aria-label="Copy: ${label}" hidden>Copy</button>`;
 }
 

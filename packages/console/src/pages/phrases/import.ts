@@ -7,7 +7,7 @@ import { answerPage, tenantPage } from "../parts/tenant-page.ts";
 import { importPage } from "./import-page.ts";
 import { type ImportRefusal, importRefusal } from "./import-refusal.ts";
 
-export interface ImportDeps {
+interface ImportDeps {
   readonly phrases: Pick<PhraseCalls, "importPhrases">;
 }
 

@@ -99,8 +99,3 @@ export function phraseForm({ action, typed, faults = [], button, fields, back }:
     </div>
   </form>`;
 }
-
-/** The faults above a page with a form. */
-export function phraseFaults(faults: readonly Fault[], next?: Content): Html {
-  return html`${errorSummary(faults)} ${next}`;
-}

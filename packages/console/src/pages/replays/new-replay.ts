@@ -10,7 +10,7 @@ import { tenantPage } from "../parts/tenant-page.ts";
 import { utcField } from "../parts/utc-field.ts";
 import { readReplayForm, type ReplayForm } from "./replay-form.ts";
 
-export interface NewReplayDeps {
+interface NewReplayDeps {
   readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
 }
 

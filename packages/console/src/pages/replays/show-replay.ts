@@ -11,7 +11,7 @@ import { tenantPage } from "../parts/tenant-page.ts";
 import { exactly, instant } from "../parts/times.ts";
 import { choiceOf, progressOf, replayState } from "./replay-state.ts";
 
-export interface ShowReplayDeps {
+interface ShowReplayDeps {
   readonly deliveries: Pick<DeliveryCalls, "getReplay">;
   readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
 }

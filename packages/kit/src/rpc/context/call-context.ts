@@ -26,7 +26,7 @@ export interface CallContext {
 }
 
 /** What a door knows of a caller from its connection, not from metadata. */
-export interface KnownCaller {
+interface KnownCaller {
   /** Identity of its certificate; "" on a plaintext door. */
   readonly identity: string;
   /** Its IP address; absent at mesh doors, where metadata state it. */

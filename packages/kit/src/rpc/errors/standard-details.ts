@@ -4,7 +4,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "@vidimus/con
 import type { ErrorKind, Violation } from "../../errors.ts";
 
 /** The `domain` of google.rpc.ErrorInfo for the platform's own reasons. */
-export const reasonDomain = "vidimus";
+const reasonDomain = "vidimus";
 
 /** An error, shortened to fit into trailers. */
 interface FittedError {

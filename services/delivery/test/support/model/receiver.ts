@@ -83,7 +83,7 @@ export class ModelReceiver {
 }
 
 /** Names a delivery to the one endpoint. */
-export interface DeliveryName {
+interface DeliveryName {
   readonly documentId: string;
   readonly sequence: number;
   readonly deliveryId: string;

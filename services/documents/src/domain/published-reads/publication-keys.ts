@@ -10,7 +10,7 @@ interface KeyedDocument {
 }
 
 /** A key by which readers find published documents: a column of `publications`, with its index. */
-export interface PublicationKey {
+interface PublicationKey {
   /** The value in a document. Values of an unexpected JSON type are left out. */
   read(document: KeyedDocument): JsonValue | undefined;
   /** Whether a document has several values, of which the first 100 count. */
@@ -40,7 +40,7 @@ const tagType = "core/tag";
  * one. Columns, indexes, filters, entity tags and the mapping of requests follow from this table.
  * Rows that exist do not change with it (`store/documents-database-version.ts`).
  */
-export const publicationKeys = {
+const publicationKeys = {
   slug: { read: ({ meta }) => meta["slug"], many: false, normalize: asIs, index: "unique", filter: true },
   host: {
     read: ({ type, meta }) => (type === siteType ? meta["hosts"] : undefined),

@@ -68,7 +68,7 @@ export interface TransitionEntry {
  * What a history entry keeps of the first answer to a request with a token. A repetition of the
  * request is answered from this and the entry.
  */
-export interface AnsweredTransition {
+interface AnsweredTransition {
   readonly token: string;
   readonly type: string;
   readonly sequence: number;

@@ -39,7 +39,7 @@ export function hostsOf({ value }: Pick<LoadedVersion, "value">): JsonValue | un
 }
 
 /** A transition with unchecked guards, and the sources of the facts for them. */
-export interface GuardedTransition {
+interface GuardedTransition {
   readonly head: Head;
   readonly definition: WorkflowDefinition;
   readonly chosen: Chosen;

@@ -1,7 +1,7 @@
 import type { Outcome, UpsertPlan } from "../plan-upserts.ts";
 
 /** The number of an import's phrases by outcome. A phrase of several rows counts once. */
-export interface ImportCounts {
+interface ImportCounts {
   readonly created: number;
   readonly changed: number;
   readonly unchanged: number;
