@@ -96,9 +96,7 @@ function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlyMap
 }
 
 /**
- * Deletes a phrase.
- *
- * @returns false when there is none with that id
+ * @returns false when there is no phrase with that id
  * @throws DomainError `unavailable` after 100 attempts
  */
 export function deleteWithRetry(

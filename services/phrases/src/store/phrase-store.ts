@@ -19,14 +19,14 @@ const rowsPerBatch = 200;
 const idsPerDelete = 1_000;
 
 /**
- * Keeps the tenants' phrases. Every write is conditional on the rows that were read, so no locks
+ * Keeps the tenants' phrases. Every upsert is conditional on the rows that were read, so no locks
  * are needed.
  */
 export class PhraseStore implements Dictionary {
   static readonly indexes = {
     phrases: {
       id: { key: { tenantId: 1, id: 1 }, unique: true },
-      // Its order is also that of exports.
+      // Exports are sorted by this index.
       phrase: { key: { tenantId: 1, language: 1, phrase: 1 }, unique: true },
     },
   } as const satisfies DatabaseIndexes;
