@@ -1,9 +1,8 @@
 import type { Page } from "playwright-core";
 
-/** A reached page, and its kind. */
 export interface CrawledPage {
   readonly url: string;
-  /** Its path with `:id` for what differs from row to row. */
+  /** Path of the page, with `:id` for what differs from row to row. */
   readonly kind: string;
 }
 

@@ -171,7 +171,7 @@ export function serviceEnv(
   });
 }
 
-/** Also empties variables about another broker. */
+/** Also empties the variables with credentials for another broker. */
 function brokerSettings(files: TlsFiles | undefined): NodeJS.ProcessEnv {
   const { certFile = "", keyFile = "", caFile = "" } = files ?? {};
   return { NATS_CREDS: "", NATS_NKEY_SEED: "", NATS_CA: caFile, NATS_CERT: certFile, NATS_KEY: keyFile };
