@@ -32,7 +32,7 @@ export interface AttackForm {
   readonly pieceEveryMs?: number;
   /** Time between two reads of at most 64 KiB; 0 by default; Infinity reads once. */
   readonly readEveryMs?: number;
-  /** RPCs of the form before its first connection. Returns an outcome for each call. */
+  /** Makes the RPCs of the form before its first connection. Returns an outcome for each call. */
   prepare?(): Promise<string[]>;
   /** The pieces of a connection; connections are counted from 0. */
   pieces(connection: number): Iterable<string | Buffer>;

@@ -156,8 +156,8 @@ function whole(head: string, type: string, body: Buffer | string): (string | Buf
 }
 
 /**
- * Half of them are refused because of their type before the body is read, the others because of
- * their length at 1 MiB.
+ * A request with an endless body. Half of the connections are refused because of their type before
+ * the body is read, the others because of its length at 1 MiB.
  */
 function* endless(apiKey: string, connection: number): Generator<string | Buffer> {
   const type = connection % 2 === 0 ? json : "Content-Type: text/plain\r\n";

@@ -16,7 +16,10 @@ interface ShownDeliveries extends AsyncDisposable {
 
 const [endpointCount, documentCount, documentBytes] = [20, 100, 2_000];
 
-/** Registers endpoints, delivers documents to one of them, and replays them; answers when all is done. */
+/**
+ * Registers endpoints, delivers documents to one of them, and replays them; resolves when all is
+ * done.
+ */
 export async function deliverForConsole(dev: DevJson, tenantId: string): Promise<ShownDeliveries> {
   await using opening = new AsyncDisposableStack();
   const receiver = opening.use(await openReceiver());
