@@ -69,7 +69,7 @@ describe("the check of the methods", () => {
     ["example", "docs/editors.md", "", "GetDocument has no example in docs/editors.md"],
     ["caller", command, "", "UpsertPhrase has no command of npx vidimus, and no call of the console"],
     ["noun", "packages/cli/src/nouns.ts", "", `${command}: the command is not named in packages/cli/src/nouns.ts`],
-  ])("names what lacks its %s", (_what, file, text, fault) => {
+  ])("names a method or command that lacks its %s", (_what, file, text, fault) => {
     write(file, text);
     expect(check()).toEqual({ status: 1, faults: [expect.stringContaining(fault)] });
   });

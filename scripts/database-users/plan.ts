@@ -14,7 +14,6 @@ export interface PlannedUser {
   readonly action: "created" | "kept" | "renewed";
 }
 
-/** For which services users are planned. */
 export interface PlanOptions {
   readonly folder: string;
   readonly prefix: string;

@@ -22,7 +22,7 @@ function includedBy(args: readonly string[]): readonly string[] {
 }
 
 describe("names of test files in scripts and settings", () => {
-  test("scripts filter by path", () => {
+  test("test:custody and test:mtls filter test files by their paths", () => {
     expect(filters.map(({ script }) => script)).toEqual(expect.arrayContaining(["test:custody", "test:mtls"]));
   });
 
