@@ -145,7 +145,7 @@ it("keyboard alone finds a delivery, sends it again, and counts, starts and canc
     await press(page, "New replay");
     await tabTo(page, "endpoint");
     await page.keyboard.press("ArrowDown");
-    // The second box of its group: everything.
+    // The second box of the group `options` is Everything.
     for (const name of ["options", "options"]) await tabTo(page, name);
     await page.keyboard.press("Space");
     await press(page, "Count what it would send");

@@ -104,7 +104,7 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
     await stack.untilSettled();
   });
 
-  it("each may be the one that registers an endpoint: it gets what is committed after, without any message", async () => {
+  it("any may register an endpoint, which then gets what is committed, without any message", async () => {
     await stack.documents.stop();
     await stack.documents.start({ NATS_URL: "nats://127.0.0.1:1" });
     try {
@@ -123,7 +123,7 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
 });
 
 it(
-  "a withdrawal that was accepted and not recorded is the last thing a receiver gets",
+  "a withdrawal whose acceptance was not recorded is repeated, and the older snapshot not delivered",
   { timeout: timeoutMs },
   async () => {
     const tenantId = "withdrawn";
@@ -142,11 +142,11 @@ it(
     await vi.waitUntil(() => kills.length > 0, { timeout: 30_000 });
     await Promise.all(kills);
     await Promise.all(stack.deliveries.map((each) => each.start()));
-    // The repeat of the one that was not recorded.
+    // The acceptance of the withdrawal was not recorded, so the withdrawal is sent again.
     const repeats = () => own.ledger.posts.filter(({ sequence }) => sequence === 2).length;
     await vi.waitUntil(() => repeats() > 1, { timeout: 60_000 });
     await own.ledger.expectDelivered(run.published);
-    // A third one shows that the lane goes on, and what went before it.
+    // The third snapshot shows that the lane goes on, and that the first one is never accepted.
     await run.advance(documents, 3);
     await own.ledger.expectDelivered(run.published);
     expect(own.ledger.acceptedOf(documents[0]!.documentId)).not.toContain(1);

@@ -23,7 +23,10 @@ afterAll(() => silent.close());
 
 const dir = join(tmpdir(), testDatabaseName("start-faults"));
 let identities: DevIdentities;
-/** Of its own: a start makes indexes, which wait where other tests write thousands of rows. */
+/**
+ * A mongod of this file: a start makes indexes, which wait where other tests write thousands of
+ * rows.
+ */
 let mongod: AsyncDisposable | undefined;
 beforeAll(async () => {
   await mkdir(dir, { mode: 0o700 });
@@ -138,7 +141,7 @@ describe.concurrent("a service tries for 5 s, then ends with 78, and says what i
 });
 
 describe.each(serviceNames)("%s that is told to stop while it starts", (name) => {
-  it("ends within 5 s, although MongoDB does not answer", async () => {
+  it("ends within 2 s, although MongoDB does not answer", async () => {
     const asked = once(silent, "connection");
     const { child, ended } = startProcess(name, { ...settings, MONGODB_URL: `mongodb://127.0.0.1:${silentPort}` });
     await asked;

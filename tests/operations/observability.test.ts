@@ -63,7 +63,7 @@ test("alerts and runbooks ask for codes of calls as they are counted", async () 
 });
 
 test("pending snapshots are counted from the database at each scrape", async () => {
-  // Those that an earlier file of the worker has published may not be settled yet.
+  // Snapshots that an earlier test file of the worker has published may not be settled yet.
   await vi.waitFor(async () => {
     const text = await (await fetch(`${stack.dev.ops.documents}/metrics`)).text();
     expect(text).toMatch(/^vidimus_snapshots_pending\{.*\} 0$/m);

@@ -48,7 +48,7 @@ test(
       await vi.waitUntil(async () => (await stack.current()).pids["signing"] !== pids["signing"], patient);
     };
 
-    /** How often delivery has looked at a trust list that was older than its own, which it does before it sends. */
+    /** How often delivery has found the trust list older than its own. It looks before it sends. */
     const olderLists = async () => {
       const metrics = await (await fetch(`${stack.dev.ops.delivery}/metrics`)).text();
       return Number(/^vidimus_trust_list_older_total\S* (\d+)$/m.exec(metrics)?.[1]);

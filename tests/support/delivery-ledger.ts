@@ -15,7 +15,7 @@ export interface Post {
   readonly number: number;
   /** Sequences of its document that were accepted before it came. */
   readonly acceptedBefore: readonly number[];
-  /** Set once the whole answer was sent. */
+  /** Set when the answer is ended. */
   status?: number;
 }
 
@@ -58,8 +58,8 @@ export class DeliveryLedger {
   }
 
   /**
-   * Snapshots that were not accepted, nor was a newer one of their document; with
-   * `each`, those that were not accepted themselves.
+   * Snapshots for which neither the snapshot nor a newer one of its document was accepted; with
+   * `each`, all snapshots that were not accepted themselves.
    */
   missing(expected: readonly Expected[], each = false): string[] {
     return expected.flatMap(({ documentId, sequence }) => {
@@ -126,7 +126,8 @@ export function ledgerListener(ledger: DeliveryLedger, answer: () => Answer): Re
     request.on("end", () => {
       const post = ledger.note(Buffer.concat(chunks), String(request.headers["webhook-id"]));
       const end = response.end.bind(response);
-      // Noted before the bytes leave, so that nothing the sender does after the answer is checked too early.
+      // Noted before the bytes leave, so that a post that the sender makes because of the answer
+      // finds it noted.
       response.end = ((...args: Parameters<typeof end>) => {
         ledger.noteAnswer(post, response.statusCode);
         return end(...args);
