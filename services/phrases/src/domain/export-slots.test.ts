@@ -11,7 +11,7 @@ beforeEach(() => {
 
 afterEach(() => vi.useRealTimers());
 
-/** Takes as many slots for a tenant, which must be free. */
+/** Takes `count` slots for a tenant; waits until all are taken. */
 const hold = (tenantId: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => slots.take(tenantId, never)));
 const kindOf = (taking: Promise<Disposable>) =>

@@ -2,7 +2,6 @@ import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token"
 import { DomainError } from "@vidimus/kit/errors";
 import type { Phrase, PhraseDraft } from "./phrase.ts";
 
-/** Most phrases of a page. */
 export const pageRowsMax = 200;
 
 /** A position in a dictionary: the key of the last phrase before it. */

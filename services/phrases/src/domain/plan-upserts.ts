@@ -20,7 +20,7 @@ export interface UpsertPlan {
   readonly writes: readonly PhraseWrite[];
   /** The resulting phrase of each draft, without those in conflict. */
   readonly phrases: readonly Phrase[];
-  /** The outcome of each of `phrases`. */
+  /** In the order of `phrases`. */
   readonly outcomes: readonly Outcome[];
   /** Drafts, by position from 0, whose id belongs to one phrase and whose key to another. */
   readonly conflicts: readonly { readonly position: number; readonly message: string }[];

@@ -11,8 +11,8 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
 
 /**
- * Rows that an export fetches at once. A batch of 500 rows survives two garbage collections, and
- * memory grows by another 100 MB.
+ * Rows that an export fetches at once. Batches of 500 rows would survive two garbage collections,
+ * and memory would grow by another 100 MB.
  */
 const rowsPerBatch = 200;
 /** Most phrases that one command deletes, which takes some 50 ms. */
