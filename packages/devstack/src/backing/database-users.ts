@@ -75,7 +75,7 @@ export async function findDatabaseUsers(
 
 const urlParts = /^(mongodb(?:\+srv)?:\/\/)(?:[^/?@]*@)?([^/?@]+)\/?[^?]*(?:\?(.*))?$/;
 
-/** Returns the connection string `url` for another user with a password. */
+/** Returns the connection string `url` with this user and password instead of its own. */
 export function userUrl(url: string, { user, password, database }: DatabaseUser): string {
   const [, protocol = "", hosts = "", query = ""] = urlParts.exec(url) ?? [];
   const options = new URLSearchParams(query);

@@ -22,7 +22,7 @@ export function kindOf(path: string): string {
 
 /**
  * Follows links from a page to every kind of page of its origin that links lead to, and passes each
- * loaded page to `look`. Skips files to save.
+ * loaded page to `look`. Skips exports, which a browser saves instead of showing them.
  */
 export async function crawlPages(
   page: Page,

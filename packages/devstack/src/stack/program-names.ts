@@ -12,7 +12,6 @@ export type ProgramName = (typeof programNames)[number];
 export interface ServicePorts {
   /** The teams door; signing's is its admin door. */
   readonly grpc: number;
-  /** The mesh door. */
   readonly mesh: number;
   readonly ops: number;
   /** Public HTTP port; present for the gateway only. */

@@ -59,7 +59,6 @@ export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: num
   throw new DevstackError(`${variable} must be a port from 0 to 65535, not "${text}"`);
 }
 
-/** Settings that all services of one stack share. */
 export interface SharedSettings {
   readonly mongoUrl: string;
   /** Users of the databases; undefined when all services use `mongoUrl` as it is. */
