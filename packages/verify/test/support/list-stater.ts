@@ -16,7 +16,10 @@ export interface StatedAnswer {
 
 const yearMs = 365 * 86_400_000;
 
-/** A new list key and a new offline root, which state and delegate as the platform's do. */
+/**
+ * A new list key and a new offline root, which sign statements and delegations as the platform's
+ * do.
+ */
 export function listStater() {
   const [rootKey, listKey] = [newKey(), newKey()];
   const delegate = (validUntil: number, root = rootKey.privateKey, { id, spki } = listKey) => {
