@@ -3,7 +3,6 @@ export interface AttackTarget {
   /** Base URL of an HTTP server. */
   readonly url: string;
   readonly apiKey: string;
-  /** The tenant that owns the key. */
   readonly tenantId: string;
   /** `host:port` of the documents service's RPC port; undefined when the target has none. */
   readonly documents: string | undefined;

@@ -94,7 +94,8 @@ function readerForms({ apiKey }: AttackTarget): NeighbourForm[] {
 }
 
 function importForms({ apiKey }: AttackTarget): NeighbourForm[] {
-  // Two rows, so that their bytes are held and their number is not refused.
+  // Only two rows, so that the gateway holds the bytes of the import and does not refuse it for its
+  // number of rows.
   const begun = 'language,phrase\nsv,"';
   const stalled = (bytes: number, connection: number) => [
     `${request("POST", importPath, apiKey, connection)}${csv}Content-Length: ${bytes}\r\n\r\n${begun}`,

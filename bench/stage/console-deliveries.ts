@@ -7,7 +7,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { openReceiver } from "../load/receiver.ts";
 import { asAdmin, createDrafts, publishAll } from "./drafts.ts";
 
-/** What pages about deliveries show. */
 interface ShownDeliveries extends AsyncDisposable {
   readonly endpointId: string;
   readonly deliveryId: string;
