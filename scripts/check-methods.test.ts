@@ -35,7 +35,7 @@ function writeProto(pack: string, service: string, method: string): void {
   write(`proto/vidimus/${pack}/v1/${file}.proto`, `package vidimus.${pack}.v1;\nservice ${service} {\n${rpc}\n}\n`);
 }
 
-/** Writes who may call what, with these methods in the tables. */
+/** Writes a known-callers.test.ts whose tables have rows for these methods. */
 function writeTables({ mesh, teams }: { mesh: readonly string[]; teams: readonly string[] }): void {
   const rows = (names: readonly string[]) => names.map((name) => `  "${name}": [],`).join("\n");
   write(

@@ -5,7 +5,6 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A user, and what is done for it. */
 export interface PlannedUser {
   readonly user: DatabaseUser;
   readonly file: string;

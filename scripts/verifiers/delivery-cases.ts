@@ -11,7 +11,7 @@ export interface DeliveryCase {
   readonly keys: readonly TrustedKey[];
   /** The answer of `GET /api/keys`; by default `keys`, signed now. */
   readonly list?: Pick<StatedAnswer, "body"> & { readonly headers: Readonly<Record<string, string>> };
-  /** The receiver's pins; by default the root of those who sign the default of `list`. */
+  /** The receiver's pins; by default the root behind the key that signs the default `list`. */
   readonly pins?: TrustListPins;
   /** When the list was fetched, in Unix seconds; by default now. */
   readonly keysAt?: number;
