@@ -27,7 +27,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { callerAt, methodsOf, nameOf } from "../support/door-methods.ts";
 import { as, openNewsroom } from "../support/newsroom.ts";
 
-/** What stands behind each mesh door. */
+/** The RPC services of each mesh door. */
 const meshDoors = {
   access: [TenantService],
   documents: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService, SchemaService],
@@ -101,7 +101,7 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.delivery.v1.DeliveryLogService/CountDeliveries": [],
 };
 
-/** What stands behind each teams door, and behind the admin door of signing. */
+/** The RPC services of each teams door, and of the admin door of signing. */
 const teamsDoors = {
   access: [AccessService, MemberService],
   documents: [DocumentService, SchemaService, WorkflowService],
@@ -228,8 +228,8 @@ it("the tables have a row for every method of every service of a door, and no ot
 });
 
 /**
- * Certificates that prove no identity: none, of another CA, expired, with two names, and without
- * one.
+ * Certificates that prove no identity: none at all, of another CA, expired, with two names, and
+ * without a name.
  */
 async function badCertificates(): Promise<readonly [string, TlsFiles | undefined][]> {
   const elsewhere = await makeIdentities(join(dir, "elsewhere"));
@@ -438,7 +438,8 @@ it(
     await identities.renew("operator");
     newsrooms.push(openNewsroom(stack.dev));
     await pass();
-    // Connections that are made before the authority is removed end with it.
+    // This caller connects before the old authority is removed; the removal must end its
+    // connection.
     using caller = callerAt(stack.dev.grpc.documents, operator.caFile, before);
     const list = methodsOf([DocumentService]).find(({ name }) => name === "ListDocuments")!;
     expect(await caller.call(list, inside("demo"), "editor")).toBe("ok");

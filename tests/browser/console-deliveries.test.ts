@@ -40,7 +40,7 @@ async function publish(title = "Ferry cancelled"): Promise<string> {
 const click = (page: Page, name: string) => page.getByRole("button", { name }).first().click();
 const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
 
-/** Loads a page again until it says something. */
+/** Reloads a page until its text matches; answers the text. */
 async function until(page: Page, words: RegExp): Promise<string> {
   for (let count = 0; count < 120; count += 1) {
     const said = await wordsOf(page);

@@ -27,7 +27,7 @@ const publish = async () => room.transition(await room.push(), "publish");
 const click = (page: Page, name: string) => page.getByRole("button", { name }).click();
 const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
 
-/** Loads a page again until it says something. */
+/** Reloads a page until its text matches; answers the text. */
 async function until(page: Page, words: string | RegExp): Promise<string> {
   for (let count = 0; count < 240; count += 1) {
     const said = await wordsOf(page);

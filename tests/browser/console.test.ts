@@ -134,7 +134,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   });
 });
 
-/** Links that tests have used. */
+/** Every link that `newLinkOf` has made. */
 const used: string[] = [];
 
 async function newLinkOf(name: string): Promise<string> {

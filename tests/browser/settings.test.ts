@@ -59,7 +59,7 @@ const newLinkOf = async (name: string) =>
     await vidimus(["console", "sign-in", "--as", name, "--tenant", "demo", "--role", "owner"], { cwd: dir })
   ).stdout.trim();
 
-/** HTTP status that a command, as a page shows it, is answered. */
+/** Runs a curl command that a page shows; answers the HTTP status. */
 async function statusOf(command: string): Promise<number> {
   const { stdout } = await run("sh", ["-c", `${command} -o /dev/null -w '%{http_code}'`]);
   return Number(stdout);

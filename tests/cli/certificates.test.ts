@@ -55,7 +55,7 @@ it("a certificate without a grant is refused, and the message names it", async (
   expect(await listTenants(...at(), ...flagsOf(nobody))).toMatchObject({ code: 1, stderr });
 });
 
-it("half of a certificate, and a key that others may read, are errors before any request", async () => {
+it("a certificate without its key, or with a key that others may read, is an error before any request", async () => {
   const { operator } = identities;
   const half = await listTenants(...at(), "--cert", operator.certFile);
   expect(half).toMatchObject({ code: 1, stderr: expect.stringContaining("--keyfile") });

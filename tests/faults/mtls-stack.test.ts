@@ -166,7 +166,8 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
     const readable = (await openFiles(join(stateDir, "tls"))).filter((name) => !/^[a-z]+\.pem$/.test(name));
     expect(readable.toSorted()).toEqual(["grants.json", "nats.conf"]);
 
-    // Killed servers come back as closed as they were, and are used again.
+    // Killed servers start again, the services use them again, and the attacker is refused as
+    // before.
     for (const name of ["mongod", "nats"]) process.kill(dev.pids[name]!, "SIGKILL");
     await vi.waitFor(
       async () => {

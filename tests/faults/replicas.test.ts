@@ -32,7 +32,10 @@ const calmRequests = 750;
  * what comes after that, too.
  */
 const hungMs = 20_000;
-/** How much longer than its own work, on the machine as it is then, a request may take. */
+/**
+ * How much longer a request may take than the longest calm request of its kind and the longest
+ * checks.
+ */
 const waitMsMax = 1_000;
 
 const opened = new AsyncDisposableStack();
@@ -86,7 +89,9 @@ async function endedSince(startMs: number): Promise<Exchange[]> {
   return load.ended.filter(({ sentMs }) => sentMs >= startMs);
 }
 
-/** Checks that the requests since then were as many as they should be, and all of them prompt. */
+/**
+ * Checks that the requests since `startMs` were as many as they should be, and all of them prompt.
+ */
 async function expectPrompt(startMs: number): Promise<void> {
   const seconds = (performance.now() - startMs) / 1_000;
   const exchanges = await endedSince(startMs);

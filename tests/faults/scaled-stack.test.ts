@@ -60,7 +60,7 @@ test("dev.json names every process and where it is", async () => {
   expect(new Set(Object.values(pids)).size).toBe(Object.keys(pids).length);
 });
 
-test("both gateways take in, and all documents processes share the work", async () => {
+test("both gateways take creates, and every documents process answers some of them", async () => {
   await vi.waitFor(
     async () => {
       await pushEverywhere();

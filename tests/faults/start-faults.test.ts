@@ -101,7 +101,7 @@ describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong 
   it("an address that needs certificates", () =>
     expectRefusal(name, { HOST: "0.0.0.0" }, ["0.0.0.0", "TLS_CERT_FILE"]));
 
-  it("a certificate of another service, and half of the settings of one", async () => {
+  it("a certificate of another name, or a certificate without its key", async () => {
     const { operator, grantsFile } = identities;
     const tls = { TLS_CERT_FILE: operator.certFile, TLS_KEY_FILE: operator.keyFile, TLS_CA_FILE: operator.caFile };
     const words = ["TLS_CERT_FILE: names", "/operator", `/${name}`];
@@ -116,7 +116,7 @@ describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong 
 describe("a service ends within 5 s with 78, and says what is wrong with", () => {
   it("an address of another machine", () => expectRefusal("phrases", { HOST: "192.0.2.1" }, ["HOST", "192.0.2.1"]));
 
-  it("a MongoDB URL that is none", () => expectRefusal("phrases", { MONGODB_URL: "x:hunter2@there" }, ["MONGODB_URL"]));
+  it("a malformed MongoDB URL", () => expectRefusal("phrases", { MONGODB_URL: "x:hunter2@there" }, ["MONGODB_URL"]));
 
   it("a MongoDB that never answers", () =>
     expectRefusal("phrases", { MONGODB_URL: `mongodb://127.0.0.1:${silentPort}` }, [

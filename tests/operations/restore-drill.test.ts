@@ -216,7 +216,7 @@ test("databases of five moments come back together: nothing is lost, and no id c
   expect((await cli("keys", "list", "--tenant", "demo")).stdout).not.toMatch(/late/);
 }, 120_000);
 
-test("after documents alone is restored to an earlier moment, what it lost delays nothing", async () => {
+test("after documents alone is restored, pending deliveries of what it lost hold back no new snapshot", async () => {
   const kept = await publish();
   await untilSettled();
   await back("documents");

@@ -1,4 +1,7 @@
-/** Signing whose whole database was brought back from a backup: key ring and ledger agree, and are old. */
+/**
+ * Signing after its whole database was restored from a backup: key ring and ledger agree, but both
+ * are old.
+ */
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";

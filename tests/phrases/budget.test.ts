@@ -35,7 +35,7 @@ test("an import costs one write and one more for each 100 rows, or writes nothin
   expect((await demo.send("PUT", "", '{"language":"en","phrase":"b"}')).status).toBe(429);
 });
 
-test("an import that validation refuses is refunded all but two writes; blank rows cost as others", async () => {
+test("an import that validation refuses is refunded all but two writes; blank rows count as rows", async () => {
   const { gateway, tenants } = stack.dev;
   const rival = openDictionary(gateway, tenants[1]!.apiKey);
   const refused = await rival.import(`${csv(250, "sv")}\r\nsv,${"\r\n".repeat(149)}`);

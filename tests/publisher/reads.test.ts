@@ -186,7 +186,7 @@ describe("a collection", () => {
 });
 
 describe("a site", () => {
-  test("is one object, by its host in any case, and without one the primary site", async () => {
+  test("is found by its host, in upper or lower case; without a host the primary site is", async () => {
     const own = await tenants.create();
     const content = { name: "Example News", navigation: { primary: [{ label: "Home", url: "/" }] } };
     const hosts = ["www.example.com", "example.com"];

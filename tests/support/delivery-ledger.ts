@@ -11,9 +11,9 @@ export interface Post {
   readonly webhookId: string;
   readonly bodySha256: string;
   readonly atMs: number;
-  /** The number of this one among the posts of the receiver, from 1. */
+  /** Position of this post among all posts to the receiver, from 1. */
   readonly number: number;
-  /** Sequences of its document that were accepted before it came. */
+  /** Sequences of the same document that the receiver had accepted before this post arrived. */
   readonly acceptedBefore: readonly number[];
   /** Set when the answer is ended. */
   status?: number;
@@ -22,7 +22,9 @@ export interface Post {
 /** Answers a webhook; 204 by default. */
 export type Answer = (post: Post, response: ServerResponse, request: IncomingMessage) => void;
 
-/** A document and the sequence of its newest snapshot; the older ones have the lower numbers. */
+/**
+ * A document and the sequence of its newest snapshot; its older snapshots have the lower numbers.
+ */
 interface Expected {
   readonly documentId: string;
   readonly sequence: number;
@@ -108,7 +110,6 @@ export class DeliveryLedger {
   }
 }
 
-/** A receiver with a ledger. */
 export interface LedgerReceiver extends AsyncDisposable {
   readonly url: string;
   readonly ledger: DeliveryLedger;
@@ -117,7 +118,7 @@ export interface LedgerReceiver extends AsyncDisposable {
 
 const accept: Answer = (_post, response) => response.writeHead(204).end();
 
-/** Makes the request listener of a receiver. */
+/** Makes a request listener that notes each webhook and its answer in the ledger. */
 export function ledgerListener(ledger: DeliveryLedger, answer: () => Answer): RequestListener {
   return (request, response) => {
     const chunks: Buffer[] = [];

@@ -20,8 +20,8 @@ export interface Exchange {
 }
 
 /**
- * One look at one process, without any other between: readiness of a gateway, which asks MongoDB,
- * or a read of a documents process.
+ * A request to one process, which involves no other process of the platform: readiness of a
+ * gateway, which asks MongoDB, or a read of a documents process.
  */
 export interface Check extends Pick<Exchange, "sentMs" | "tookMs"> {
   readonly process: string;
