@@ -8,7 +8,7 @@ const paths = [
   },
 ];
 
-/** Each folder imports from the layers below it. */
+/** Each folder imports only from the folders that scripts/layers.ts names for it. */
 const layered: OxlintOverride[] = Object.entries(layers).flatMap(([root, folders]) =>
   Object.keys(folders).map((folder) => ({
     files: [`${root}/${folder}/**`],

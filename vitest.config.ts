@@ -14,7 +14,10 @@ export const plaintextOnly = [
 ];
 const withCertificates = process.env["VIDIMUS_TEST_MTLS"] === "on";
 
-/** A worker loads a module once for all files of a project: a quarter of the CPU of `npm test` less. */
+/**
+ * A worker loads a module once for all files of a project, which saves a quarter of the CPU of `npm
+ * test`.
+ */
 const isolate = false;
 
 /**

@@ -15,7 +15,7 @@ import { openStage } from "./stage/open-stage.ts";
 
 const { outageMs } = readBenchSettings();
 const perSecond = 100;
-/** Each is published and withheld in turn, so that there is an order to keep. */
+/** Each document is published and withheld in turn, so that there is an order to keep. */
 const documentCount = 500;
 const count = (outageMs / 1_000) * perSecond;
 const drainMsMax = 600_000;
@@ -46,7 +46,7 @@ checkBar("drain after the first 2xx, seconds", drainSeconds, { atMost: 15 });
 checkBar("snapshots that came after a newer one of their document", outOfOrder(), { atMost: 0 });
 checkBar("snapshots that were lost", count - receiver.arrivals.size, { atMost: 0 });
 
-/** An open loop over the documents; the steps of one document follow each other. */
+/** An open loop over the documents; the transitions of one document are 5 s apart. */
 async function commit(index: number): Promise<void> {
   const documentId = ids[index % ids.length] ?? "";
   await pause(Math.max(0, started + (index * 1_000) / perSecond - performance.now()));

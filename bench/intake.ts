@@ -32,8 +32,8 @@ function createRequest(apiKey: string): Buffer {
 }
 
 /**
- * Connections, the creates per second of the bare server with these, and the required share of
- * ours.
+ * For each number of connections, the stated creates per second of the bare server, and the share
+ * of them that ours must reach.
  */
 const loads = [
   { connections: 1, stated: 600, atLeast: 0.5 },

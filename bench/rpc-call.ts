@@ -20,8 +20,8 @@ interface Tally {
 }
 
 /**
- * One side: its server runs for the whole benchmark, its clients for a turn. Collects the CPU of
- * every turn.
+ * One side. Its server runs for the whole benchmark, its client for one turn. `turn` adds the CPU
+ * per call of both ends to `microsPerCall`.
  */
 async function openSide(name: "ours" | "bare") {
   const server = fork(program, [name, "server"]);

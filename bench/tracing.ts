@@ -23,7 +23,7 @@ const atLeast = 0.95;
 
 const content = { blocks: [{ type: "core/text", data: { html: "The boat did not sail today either. ".repeat(50) } }] };
 
-/** A stack, and the CPU that it has used for each operation of its measured turns. */
+/** A stack, with the CPU and the number of operations of its measured turns so far. */
 interface Measured {
   readonly name: string;
   readonly stage: Stage;

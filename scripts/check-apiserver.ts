@@ -147,7 +147,7 @@ async function check(file: string): Promise<void> {
   for (const { kind, metadata, spec } of manifests) {
     if (!spec?.template || !["Deployment", "StatefulSet", "Job"].includes(kind)) continue;
     const { metadata: labels, spec: pod } = spec.template;
-    // Labels and name, which a controller would set.
+    // The Pod gets the labels, the name and the volume that a controller would give it.
     const filled = kind === "StatefulSet" ? withoutClaims(pod) : pod;
     const manifest = { apiVersion: "v1", kind: "Pod", metadata: { ...labels, ...metadata }, spec: filled };
     const created = kubectl(manifest, "create", "--dry-run=server", "-f", "-");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 const committed = "packages/contracts/gen";
 const fresh = mkdtempSync(join(tmpdir(), "vidimus-generated-"));
 try {
-  // The folder of buf.gen.yaml is below the output folder.
+  // buf writes to the path that buf.gen.yaml names, below the output folder.
   const generated = spawnSync("buf", ["generate", "--output", fresh], { encoding: "utf8" });
   if (generated.status === 0) report(differences(join(fresh, committed)));
   else report([generated.stderr.trim()]);

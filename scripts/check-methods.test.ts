@@ -35,7 +35,7 @@ function writeProto(pack: string, service: string, method: string): void {
   write(`proto/vidimus/${pack}/v1/${file}.proto`, `package vidimus.${pack}.v1;\nservice ${service} {\n${rpc}\n}\n`);
 }
 
-/** Writes who may call what, with these methods in the tables. */
+/** Writes a known-callers.test.ts whose tables have rows for these methods. */
 function writeTables({ mesh, teams }: { mesh: readonly string[]; teams: readonly string[] }): void {
   const rows = (names: readonly string[]) => names.map((name) => `  "${name}": [],`).join("\n");
   write(
@@ -69,7 +69,7 @@ describe("the check of the methods", () => {
     ["example", "docs/editors.md", "", "GetDocument has no example in docs/editors.md"],
     ["caller", command, "", "UpsertPhrase has no command of npx vidimus, and no call of the console"],
     ["noun", "packages/cli/src/nouns.ts", "", `${command}: the command is not named in packages/cli/src/nouns.ts`],
-  ])("names what lacks its %s", (_what, file, text, fault) => {
+  ])("names a method or command that lacks its %s", (_what, file, text, fault) => {
     write(file, text);
     expect(check()).toEqual({ status: 1, faults: [expect.stringContaining(fault)] });
   });

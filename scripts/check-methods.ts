@@ -31,7 +31,10 @@ const nouns = read("packages/cli/src/nouns.ts");
 
 /** Services of documents at its teams door, which docs/editors.md is about. */
 const editorsServices = new Set(["DocumentService", "SchemaService", "WorkflowService"]);
-/** What programs ask for and no person does: its place is in a receiver's or an importer's code. */
+/**
+ * Methods that only programs call, such as a receiver or an importer. They need no command and no
+ * page.
+ */
 const programsMethods = new Set(["GetDictionaryRevision"]);
 
 const faults = [...globSync("proto/vidimus/**/*_service.proto", { cwd: root }).flatMap(faultsOf), ...unnamedCommands()];

@@ -56,7 +56,10 @@ async function failuresOf(name: string, verifier: Verifier): Promise<string[]> {
   return failures;
 }
 
-/** The shell program does not verify the trust list, and the package caches its own. */
+/**
+ * The shell program does not verify the trust list, so it gets no cases about lists. The package
+ * caches lists itself, so it gets no cases with a list that was kept.
+ */
 function casesFor(name: string, now: number): readonly DeliveryCase[] {
   const deliveries = deliveryCases(now);
   const [genuine] = deliveries;

@@ -12,7 +12,7 @@ it("the recipe for a forge runs .ci/run, no action of others, and names no regis
   expect(recipe).not.toMatch(/registry|https?:\/\//);
 });
 
-it("every path that has owners exists", () => {
+it("every path that CODEOWNERS.template gives owners exists", () => {
   const paths = Array.from(read(".github/CODEOWNERS.template").matchAll(/^\/(\S+)/gm), ([, path = ""]) => path);
   expect(paths.length).toBeGreaterThan(10);
   expect(paths.filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([]);

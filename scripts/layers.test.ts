@@ -8,7 +8,7 @@ import { layers } from "./layers.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** Lints files that stand alone, by their paths in the repository. */
+/** Lints files in an otherwise empty copy of the repository; `files` has their texts by path. */
 async function lint(files: Readonly<Record<string, string>>): Promise<string> {
   await using dir = await mkdtempDisposable(join(tmpdir(), "layers-"));
   for (const name of ["oxlint.config.ts", "package.json", "scripts/layers.ts"]) {

@@ -8,8 +8,8 @@ interface Layer {
 /**
  * The layers of each service, of packages and of the benchmarks, innermost first: a folder imports
  * only from folders above its line, so there is no circle. Files beside the folders put them
- * together, and may import from all. Fields are checked by the linter (`oxlint.config.ts`), the order
- * by `layers.test.ts`.
+ * together, and may import from all. The linter (`oxlint.config.ts`) checks the imports, and
+ * `layers.test.ts` checks the order of the lines.
  */
 export const layers: Readonly<Record<string, Readonly<Record<string, Layer>>>> = {
   "services/documents/src": {

@@ -45,13 +45,13 @@ test("the loop of docs/pushing.md goes on after a proxy's 502 in HTML", async ()
   expect(await push(html, created)).toBe("pause 1\ncreated");
 });
 
-test("it waits as long as a Retry-After in seconds says, and reads no date there", async () => {
+test("the loop waits as long as a Retry-After in seconds says, and reads no date there", async () => {
   const busy = { status: 503, body: "{}", headers: { "Retry-After": "7" } };
   const dated = { ...html, headers: { "Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT" } };
   expect(await push(busy, dated, created)).toBe("pause 7.0\npause 2\ncreated");
 });
 
-test("it takes a 409 with the same content for success, and raises what will never be taken", async () => {
+test("the loop takes a 409 with the same content for success, and raises what will never be taken", async () => {
   const conflict = (reason: string): Given => ({
     status: 409,
     body: JSON.stringify({ error: { code: "CONFLICT", message: "taken", details: [{ pointer: "/id", reason }] } }),

@@ -12,7 +12,10 @@ export interface ArrivedWebhook {
   readonly body: Buffer;
 }
 
-/** The tenant `demo` of a dev stack, which publishes, and receives its webhooks on this machine. */
+/**
+ * Publishes as the tenant `demo` of a dev stack, and receives the tenant's webhooks on this
+ * machine.
+ */
 export interface WebhookDesk extends AsyncDisposable {
   /** Answers 204. */
   readonly receiverUrl: string;

@@ -4,7 +4,7 @@
  */
 import { createServer, type Socket } from "node:net";
 
-/** Clients that honour it come back once a second. */
+/** Clients that honour `Retry-After` come back once a second. */
 const answer = "HTTP/1.1 204 No Content\r\nConnection: close\r\nRetry-After: 1\r\n\r\n";
 const headEnd = "\r\n\r\n";
 

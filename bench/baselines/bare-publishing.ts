@@ -20,7 +20,10 @@ const secret = randomBytes(32);
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** One after the other, because concurrent transactions conflict on the clock, and run twice. */
+/**
+ * Commits one after the other, because concurrent transactions conflict on the clock, and run
+ * twice.
+ */
 function commit(documentId: string): Promise<BareSnapshot> {
   const committed = last.then(() => publications.publish(documentId));
   last = committed;

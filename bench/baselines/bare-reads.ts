@@ -27,7 +27,10 @@ const objects = db.collection<ObjectRow>("objects");
 const bytes = db.collection<PublicationRow>("bytes");
 await copy(client.db("vidimus_documents"));
 
-/** Answers without links, as the public list does. */
+/**
+ * Copies the newest publications into both collections. Objects have no links, because the items of
+ * the public list have none.
+ */
 async function copy(source: Db): Promise<void> {
   const newest = source
     .collection<PublicationRow>("publications")

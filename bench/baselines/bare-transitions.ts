@@ -15,7 +15,7 @@ const client = new MongoClient(process.env["MONGODB_URL"] ?? "", {
 });
 const publications = await openBarePublications(client, client.db(process.env["MONGODB_DATABASE"] ?? ""));
 const callers = 64;
-/** Far more than it can publish with one transaction for each document. */
+/** Far more than this process can publish with one transaction for each document. */
 const draftsPerSecond = 2_000;
 
 async function run(durationMs: number): Promise<LoadResult> {
@@ -24,8 +24,8 @@ async function run(durationMs: number): Promise<LoadResult> {
   const call = () => {
     const documentId = ids.pop();
     if (documentId === undefined) return undefined;
-    // One after the other: concurrent ones conflict on the clock, and the driver's back-off grows
-    // to seconds.
+    // One after the other: concurrent transactions conflict on the clock, and the driver's back-off
+    // grows to seconds.
     last = last.then(() => publications.publish(documentId));
     return last;
   };

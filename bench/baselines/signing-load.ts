@@ -1,4 +1,4 @@
-/** Snapshots in one call; delivery pulls no more at once. */
+/** Snapshots in one call; delivery asks for no more at once. */
 export const batchItems = 256;
 
 /** Concurrent calls: two delivery processes, each with two running batches. */

@@ -3,7 +3,6 @@ export interface AttackTarget {
   /** Base URL of an HTTP server. */
   readonly url: string;
   readonly apiKey: string;
-  /** The tenant that owns the key. */
   readonly tenantId: string;
   /** `host:port` of the documents service's RPC port; undefined when the target has none. */
   readonly documents: string | undefined;
@@ -32,7 +31,7 @@ export interface AttackForm {
   readonly pieceEveryMs?: number;
   /** Time between two reads of at most 64 KiB; 0 by default; Infinity reads once. */
   readonly readEveryMs?: number;
-  /** RPCs of the form before its first connection. Returns an outcome for each call. */
+  /** Makes the RPCs of the form before its first connection. Returns an outcome for each call. */
   prepare?(): Promise<string[]>;
   /** The pieces of a connection; connections are counted from 0. */
   pieces(connection: number): Iterable<string | Buffer>;

@@ -1,4 +1,6 @@
-/** Operations between two readings of the clock, which makes their cost negligible. */
+/**
+ * Operations between two readings of the clock; so many that the cost of a reading is negligible.
+ */
 const batch = 500;
 
 /**

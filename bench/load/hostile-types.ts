@@ -4,7 +4,9 @@ import type { AttackTarget } from "./attack-form.ts";
 
 const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "bench" } };
 
-/** A schema of a URL; a backtracking pattern for it takes quadratic time. */
+/**
+ * The schema of a type whose source is a URL; a backtracking pattern for URLs takes quadratic time.
+ */
 export const urlSchema = {
   type: "object",
   properties: { meta: { type: "object", properties: { source: { type: "string", format: "url" } } } },
@@ -23,8 +25,8 @@ export function doublingSchema(depth: number): object {
 }
 
 /**
- * Adds schemas as the newest generations of types of the tenant. Returns `accepted` or `refused`
- * for each.
+ * Adds schemas as the newest generations of types of the tenant. Returns `type accepted` or `type
+ * refused` for each.
  */
 export async function replaceType(
   { documents, tenantId }: AttackTarget,

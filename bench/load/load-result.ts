@@ -5,7 +5,6 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** Sums up a load from the latency of each request and the total time. */
 export function summarise(latenciesMs: readonly number[], elapsedMs: number): LoadResult {
   const sorted = latenciesMs.toSorted((a, b) => a - b);
   const requests = sorted.length;

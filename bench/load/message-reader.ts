@@ -1,4 +1,3 @@
-/** One HTTP/1.1 message. */
 export interface HttpMessage {
   /** Everything before the empty line. */
   readonly head: string;

@@ -94,7 +94,8 @@ function readerForms({ apiKey }: AttackTarget): NeighbourForm[] {
 }
 
 function importForms({ apiKey }: AttackTarget): NeighbourForm[] {
-  // Two rows, so that their bytes are held and their number is not refused.
+  // Only two rows, so that the gateway holds the bytes of the import and does not refuse it for its
+  // number of rows.
   const begun = 'language,phrase\nsv,"';
   const stalled = (bytes: number, connection: number) => [
     `${request("POST", importPath, apiKey, connection)}${csv}Content-Length: ${bytes}\r\n\r\n${begun}`,
@@ -156,8 +157,8 @@ function whole(head: string, type: string, body: Buffer | string): (string | Buf
 }
 
 /**
- * Half of them are refused because of their type before the body is read, the others because of
- * their length at 1 MiB.
+ * A request with an endless body. Half of the connections are refused because of their type before
+ * the body is read, the others because of its length at 1 MiB.
  */
 function* endless(apiKey: string, connection: number): Generator<string | Buffer> {
   const type = connection % 2 === 0 ? json : "Content-Type: text/plain\r\n";

@@ -5,7 +5,7 @@ import { type NeighbourTurn, neighbourWork } from "./neighbour.ts";
 export interface FormResult {
   readonly name: string;
   readonly turns: Readonly<Record<"before" | "idle" | "during" | "after", NeighbourTurn>>;
-  /** How the attacker's connections ended. */
+  /** Number of the attacker's connections by how they ended. */
   readonly tally: Readonly<Record<string, number>>;
   readonly memory: ServicesMemory;
 }

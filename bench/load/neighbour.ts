@@ -59,7 +59,7 @@ async function runWork(
 }
 
 interface Request {
-  /** Status of success. */
+  /** Expected status of the answer. */
   readonly status: number;
   /** Client address behind the trusted proxy; each kind of work has another. */
   readonly client: string;

@@ -6,8 +6,8 @@ interface BenchSettings {
   /** Length of one turn; BENCH_SECONDS, 5 by default. */
   readonly durationMs: number;
   /**
-   * Number of publications before the pages that are read; BENCH_PUBLICATIONS, 1,000,000 by
-   * default.
+   * Number of publications that `pages` seeds, and behind which its deep pages lie;
+   * BENCH_PUBLICATIONS, 1,000,000 by default.
    */
   readonly publications: number;
   /** Duration of a receiver's outage; BENCH_OUTAGE_SECONDS, 60 by default. */

@@ -1,7 +1,7 @@
 /** The bound of a figure. */
 type Bar = { readonly atLeast: number } | { readonly atMost: number };
 
-/** Prints a figure with its bar, and whether it meets it. */
+/** Prints a figure with its bar, and whether the figure meets the bar. */
 export function checkBar(what: string, value: number, bar: Bar): void {
   const isMet = "atLeast" in bar ? value >= bar.atLeast : value <= bar.atMost;
   const wanted = "atLeast" in bar ? `at least ${shown(bar.atLeast)}` : `at most ${shown(bar.atMost)}`;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 
 interface MemoryWatch {
-  /** Ends the watch. Returns MiB. */
+  /** Ends the watch. Returns the peak since its start. */
   peakMiB(): Promise<number>;
 }
 

@@ -20,7 +20,7 @@ export type ServicesMemory = Readonly<Record<WatchedService, ServiceMemory>>;
 interface ServicesWatch {
   /** Ends the search for the peak. */
   stop(): void;
-  /** Reads the memory once more; call this after `stop`. */
+  /** Reads the memory once more, as `later`; call this after `stop`. */
   read(): Promise<ServicesMemory>;
 }
 

@@ -7,7 +7,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { openReceiver } from "../load/receiver.ts";
 import { asAdmin, createDrafts, publishAll } from "./drafts.ts";
 
-/** What pages about deliveries show. */
 interface ShownDeliveries extends AsyncDisposable {
   readonly endpointId: string;
   readonly deliveryId: string;
@@ -16,7 +15,10 @@ interface ShownDeliveries extends AsyncDisposable {
 
 const [endpointCount, documentCount, documentBytes] = [20, 100, 2_000];
 
-/** Registers endpoints, delivers documents to one of them, and replays them; answers when all is done. */
+/**
+ * Registers endpoints, delivers documents to one of them, and replays them; resolves when all is
+ * done.
+ */
 export async function deliverForConsole(dev: DevJson, tenantId: string): Promise<ShownDeliveries> {
   await using opening = new AsyncDisposableStack();
   const receiver = opening.use(await openReceiver());

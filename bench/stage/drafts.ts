@@ -40,8 +40,8 @@ export async function publishAll(documents: Documents, tenantId: string, ids: re
 }
 
 /**
- * Resolves when delivery has settled every snapshot. Otherwise its work for one side would fall
- * into the turn of the other side.
+ * Resolves when delivery has settled every snapshot. Without this wait the work of delivery for one
+ * side would fall into the turn of the other side.
  */
 export async function untilDelivered(documents: Db): Promise<void> {
   const until = Date.now() + 5 * minuteMs;

@@ -28,7 +28,7 @@ export const documentsDatabase = "vidimus_documents";
 export const withoutLimits = { IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" };
 
 /**
- * Opens a stage; closing it closes its baselines.
+ * Opens a stage. Disposing of the stage also stops its baselines.
  *
  * @param env settings of the services, in addition to this process's environment
  */

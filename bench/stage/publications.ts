@@ -16,7 +16,7 @@ interface Publications {
   cursorAt(index: number): string;
 }
 
-/** The walk over all published articles. */
+/** Names the query of the cursors that `cursorAt` makes: all published articles. */
 const walk = walkOf(["core/article", {}, null]);
 /** A page of 50 has about 79 KB. */
 const articleBytes = 1_620;

@@ -10,7 +10,7 @@ const options = {
   adminUrl: "mongodb://admin@db.example.org/",
 };
 
-test("the console has a user and a database of its own where there is one", async () => {
+test("with a console the plan has a user and a database for it, and without one it has neither", async () => {
   const plan = await makePlan({ ...options, console: true });
   const own = plan.find(({ user }) => user.user === "console");
   expect([own?.user.database, own?.action]).toEqual(["vidimus_console", "created"]);
@@ -21,7 +21,7 @@ test("the console has a user and a database of its own where there is one", asyn
   );
 });
 
-test("a password of the console is renewed only where there is one", async () => {
+test("the password of the console can be renewed only when there is a console", async () => {
   const renewed = ["console"];
   expect((await makePlan({ ...options, console: true, renewed })).at(-1)?.action).toBe("renewed");
   await expect(makePlan({ ...options, console: false, renewed })).rejects.toThrow("--renew must be one of signing");

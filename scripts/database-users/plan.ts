@@ -5,7 +5,6 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A user, and what is done for it. */
 interface PlannedUser {
   readonly user: DatabaseUser;
   readonly file: string;
@@ -14,7 +13,6 @@ interface PlannedUser {
   readonly action: "created" | "kept" | "renewed";
 }
 
-/** For which services users are planned. */
 export interface PlanOptions {
   readonly folder: string;
   readonly prefix: string;

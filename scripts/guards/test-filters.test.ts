@@ -11,7 +11,7 @@ const filters = testSteps(here).flatMap(({ script, args, filters }) =>
   filters.map((filter) => ({ script, filter, patterns: includedBy(args) })),
 );
 
-/** The globs of the projects that a script names, or of all in its configuration if it names none. */
+/** The globs of the projects that a script names; if it names none, of all in its configuration. */
 function includedBy(args: readonly string[]): readonly string[] {
   const { test: settings } = args.includes("vitest.faults.config.ts") ? faultsConfig : config;
   const projects = (settings?.projects ?? []).flatMap((project) => {
@@ -22,7 +22,7 @@ function includedBy(args: readonly string[]): readonly string[] {
 }
 
 describe("names of test files in scripts and settings", () => {
-  test("scripts filter by path", () => {
+  test("test:custody and test:mtls filter test files by their paths", () => {
     expect(filters.map(({ script }) => script)).toEqual(expect.arrayContaining(["test:custody", "test:mtls"]));
   });
 

@@ -10,7 +10,6 @@ export interface ContainerSpec {
   readonly memoryRequest: string;
   /** Path in the container by the name of its volume. */
   readonly mounts: Readonly<Record<string, string>>;
-  /** Numbers of the ports by name. */
   readonly ports: Readonly<Record<string, number>>;
   /** User and group, for example `65532:65532`. */
   readonly user: string;

@@ -42,7 +42,10 @@ const loaded = await readMemory();
 console.log(counts);
 console.table(Object.fromEntries(services.map((service) => [service, toRow(service)])));
 
-/** Resident memory of a container's process, and the peak of its cgroup, in MiB. */
+/**
+ * Peaks so far of the resident memory of a container's process and of the memory of its cgroup, in
+ * MiB.
+ */
 interface Memory {
   readonly resident: number;
   readonly cgroup: number;

@@ -99,7 +99,7 @@ async function removeAll(): Promise<void> {
 
 /**
  * Opens the networks and a container that keeps them open: a network has its address on the host
- * only while it has a container. Returns the host's address in the first.
+ * only while it has a container. Returns the host's address in the first network.
  */
 async function openNetworks(): Promise<string> {
   const names = Object.keys(networks).map(network);

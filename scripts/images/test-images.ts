@@ -1,8 +1,9 @@
 /**
- * `npm run test:images`: builds the five images, runs them with podman as deploy/k8s says (user,
- * read-only root, no capabilities, memory limits, variables) on isolated networks with mTLS, and
- * checks that the demonstration passes, that networks and certificates keep callers from signing,
- * and that SIGTERM drains. Needs root, buildah, podman, runc, netavark, aardvark-dns and Go.
+ * `npm run test:images`: builds the images, runs those of the five services with podman as
+ * deploy/k8s says (user, read-only root, no capabilities, memory limits, variables) on isolated
+ * networks with mTLS, and checks that the demonstration passes, that networks and certificates keep
+ * callers from signing, and that SIGTERM drains. Needs root, buildah, podman, runc, netavark,
+ * aardvark-dns and Go.
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -52,7 +53,7 @@ async function runChecks(): Promise<void> {
   await checkDrain();
 }
 
-/** Of signing's ports, mesh and ops can be reached as intended, and the admin door is closed. */
+/** documents and phrases reach no port of signing; gateway and delivery reach its mesh door. */
 async function checkReach(): Promise<void> {
   const { mesh = 0, ops = 0 } = specOf("signing").ports;
   const address = await platform.addressOf("signing");

@@ -11,7 +11,7 @@ export interface DeliveryCase {
   readonly keys: readonly TrustedKey[];
   /** The answer of `GET /api/keys`; by default `keys`, signed now. */
   readonly list?: Pick<StatedAnswer, "body"> & { readonly headers: Readonly<Record<string, string>> };
-  /** The receiver's pins; by default the root of that default. */
+  /** The receiver's pins; by default the root behind the key that signs the default `list`. */
   readonly pins?: TrustListPins;
   /** When the list was fetched, in Unix seconds; by default now. */
   readonly keysAt?: number;
@@ -51,7 +51,8 @@ export const keys = [retired, listed];
 
 /**
  * The vector's delivery, sent at `now` (Unix seconds), and changed copies of it. Each changed copy
- * except the first three has a valid HMAC, as an attacker who knows the secret can make it.
+ * has a valid HMAC, as an attacker who knows the secret can make it, except those that `hmac` must
+ * refuse.
  */
 export function deliveryCases(now: number): DeliveryCase[] {
   const sent = sealed(genuine, now);

@@ -29,7 +29,7 @@ function openOwn(): Promise<BackingServer> {
   return openNatsServer({ dataDir: join(folder, "own"), port: 0, logFile: join(folder, "own.log"), configFile });
 }
 
-/** The broker of deploy/k8s, but alone. */
+/** The broker of deploy/k8s, as a single server instead of a cluster. */
 function openDeployed(): Promise<BackingServer> {
   const [certFile, keyFile, caFile] = ["nats.pem", "nats-key.pem", "ca.pem"].map((name) => join(folder, "tls", name));
   return openDeployedBroker({ folder: join(folder, "deployed"), tls: { certFile, keyFile, caFile } as TlsFiles });
@@ -43,7 +43,10 @@ describe.each([
   beforeAll(async () => void (server = await open()));
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  /** The bus as a service opens it, and what the broker refused. */
+  /**
+   * The bus as a service opens it, with spies on what it logs: what the broker refused, and news of
+   * the stream.
+   */
   function openBus(service: "documents" | "delivery" | "gateway") {
     const log = createLogger(service, "silent");
     const refused = vi.spyOn(log, "warn");

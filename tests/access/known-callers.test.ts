@@ -27,7 +27,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { callerAt, methodsOf, nameOf } from "../support/door-methods.ts";
 import { as, openNewsroom } from "../support/newsroom.ts";
 
-/** What stands behind each mesh door. */
+/** The RPC services of each mesh door. */
 const meshDoors = {
   access: [TenantService],
   documents: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService, SchemaService],
@@ -101,7 +101,7 @@ const meshTable: Readonly<Record<string, readonly string[]>> = {
   "vidimus.delivery.v1.DeliveryLogService/CountDeliveries": [],
 };
 
-/** What stands behind each teams door, and behind the admin door of signing. */
+/** The RPC services of each teams door, and of the admin door of signing. */
 const teamsDoors = {
   access: [AccessService, MemberService],
   documents: [DocumentService, SchemaService, WorkflowService],
@@ -110,12 +110,12 @@ const teamsDoors = {
   signing: [KeyAdminService],
 } as const satisfies Record<string, readonly DescService[]>;
 
-/**
- * How a request of each method of the teams doors names its tenant; "all" for what needs a grant for
- * all, "none" for what concerns none.
- */
 const inside = (tenantId: string) => ({ tenantId });
 const inItems = (tenantId: string) => ({ items: [{ tenantId }] });
+/**
+ * How a request of each method of the teams doors names its tenant; "all" for methods that need a
+ * grant for all tenants, "none" for methods that concern no tenant.
+ */
 const teamsTable: Readonly<Record<string, ((tenantId: string) => object) | "all" | "none">> = {
   "vidimus.access.v1.AccessService/CreateTenant": "all",
   "vidimus.access.v1.AccessService/ListTenants": "all",
@@ -221,14 +221,16 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** The services of all doors, so that none is left out. */
 it("the tables have a row for every method of every service of a door, and no other", () => {
   const names = (doors: Record<string, readonly DescService[]>) => methodsOf(Object.values(doors).flat()).map(nameOf);
   expect(Object.keys(meshTable).toSorted()).toEqual(names(meshDoors).toSorted());
   expect(Object.keys(teamsTable).toSorted()).toEqual(names(teamsDoors).toSorted());
 });
 
-/** Certificates that name nobody, or that were not issued to be used now. */
+/**
+ * Certificates that prove no identity: none at all, of another CA, expired, with two names, and
+ * without a name.
+ */
 async function badCertificates(): Promise<readonly [string, TlsFiles | undefined][]> {
   const elsewhere = await makeIdentities(join(dir, "elsewhere"));
   const gateway = "spiffe://vidimus.localhost/gateway";
@@ -390,7 +392,7 @@ it("an audit entry has the certificate's identity, or the key's prefix for a cha
       actor: `key:${prefix}`,
       keyPrefix: prefix,
       identity: "spiffe://vidimus.localhost/gateway",
-      // No proxy is trusted, so a client names no other address than its own.
+      // No proxy is trusted, so the address in the header is ignored.
       fromAddress: "127.0.0.1",
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     },
@@ -399,7 +401,7 @@ it("an audit entry has the certificate's identity, or the key's prefix for a cha
 });
 
 it(
-  "the authority of all services is replaced under load without a failed call, and then refused",
+  "the authority of all services is replaced under load without a failed call; the old one is refused",
   { timeout: 120_000 },
   async () => {
     const { operator } = identities;
@@ -436,7 +438,8 @@ it(
     await identities.renew("operator");
     newsrooms.push(openNewsroom(stack.dev));
     await pass();
-    // Connections that are made before the authority is removed end with it.
+    // This caller connects before the old authority is removed; the removal must end its
+    // connection.
     using caller = callerAt(stack.dev.grpc.documents, operator.caFile, before);
     const list = methodsOf([DocumentService]).find(({ name }) => name === "ListDocuments")!;
     expect(await caller.call(list, inside("demo"), "editor")).toBe("ok");
@@ -460,7 +463,8 @@ async function refusedOrAdmitted(targets: readonly string[], files: TlsFiles, ou
       const [cert, key, ca] = [files.certFile, files.keyFile, files.caFile].map((file) => readFileSync(file));
       const options = { port: Number(port), host: hostname, cert, key, ca, checkServerIdentity: () => undefined };
       const socket = connect({ ...options, ALPNProtocols: ["h2"] });
-      // A server of TLS 1.3 refuses a certificate after the client's handshake; HTTP/2 begins with its settings.
+      // A server of TLS 1.3 refuses a certificate only after the client's handshake, so the client
+      // is admitted only when the first bytes of HTTP/2, the settings, arrive.
       socket.once("data", () => (resolve("admitted"), socket.destroy())).on("error", () => resolve("refused"));
       socket.once("close", () => resolve("refused"));
     });

@@ -68,7 +68,7 @@ it("every method for a tenant that does not exist is NOT_FOUND", async () => {
   expect([...codes].filter(([, code]) => code !== "NotFound")).toEqual([]);
 });
 
-it("the message names the tenant, and a tenant is known as soon as it was created", async () => {
+it("the message of NOT_FOUND names the tenant, and a tenant is known as soon as it was created", async () => {
   await expect(openNewsroom(stack.dev, "typo").documents.listDocuments({ tenantId: "typo" }, asAdmin)).rejects.toThrow(
     'there is no tenant "typo"',
   );
@@ -77,7 +77,8 @@ it("the message names the tenant, and a tenant is known as soon as it was create
   expect(documents).toEqual([]);
 });
 
-// The tests run at the same time, because services pull the list of tenants every five seconds.
+// The tests run at the same time so that their waits overlap: services pull the list of tenants
+// every five seconds.
 describe.concurrent("a disabled tenant", () => {
   it("can be read and not be written, until it is enabled", async () => {
     const newsroom = await tenants.create();
@@ -97,7 +98,7 @@ describe.concurrent("a disabled tenant", () => {
     });
   });
 
-  it("still gets what was published before delivered", async () => {
+  it("still gets webhooks of what was published before it was disabled", async () => {
     const newsroom = await tenants.create();
     await using receiver = await openReceiver();
     // The first attempt is answered when the tenant is disabled, so that the second one, 4 to 6 s

@@ -51,7 +51,7 @@ const codeOf = (call: Promise<unknown>) =>
     (error: unknown) => Code[ConnectError.from(error).code],
   );
 
-it("four eyes tell no person apart by tool, and a tool without people cannot act as one", async () => {
+it("four eyes count a person with two tools once, and a tool without `people` acts as no person", async () => {
   using operator = openDevClient(stack.dev, "documents", WorkflowService);
   const publish = { name: "publish", from: ["draft"], to: "usable", roles: ["editor"], guards: ["fourEyes"] };
   const definitionJson = Buffer.from(JSON.stringify({ transitions: [publish] }));

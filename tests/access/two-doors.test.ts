@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 
 describe.each(teamsDoors)("the teams door of $name", ({ name, services }) => {
-  it("lists by reflection what is for teams, and nothing else", async () => {
+  it("lists by reflection the services for teams, and no other", async () => {
     const names = [...services, Health, ServerReflection].map(({ typeName }) => typeName);
     expect(await listServices(stack.dev.grpc[name])).toEqual(names.toSorted());
   });
@@ -64,7 +64,7 @@ describe.each(teamsDoors)("the teams door of $name", ({ name, services }) => {
 });
 
 describe.each(meshDoors)("the mesh door of $name", ({ name, services }) => {
-  it("is healthy, and so is what it serves", async () => {
+  it("is healthy, and so is every service behind it", async () => {
     using health = openRpcClient(Health, { target: stack.dev.mesh[name] });
     for (const service of ["", ...services.map(({ typeName }) => typeName)])
       expect(await health.check({ service })).toMatchObject({ status: Status.SERVING });

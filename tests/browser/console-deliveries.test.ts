@@ -40,7 +40,7 @@ async function publish(title = "Ferry cancelled"): Promise<string> {
 const click = (page: Page, name: string) => page.getByRole("button", { name }).first().click();
 const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
 
-/** Loads a page again until it says something. */
+/** Reloads a page until its text matches; answers the text. */
 async function until(page: Page, words: RegExp): Promise<string> {
   for (let count = 0; count < 120; count += 1) {
     const said = await wordsOf(page);
@@ -145,7 +145,7 @@ it("keyboard alone finds a delivery, sends it again, and counts, starts and canc
     await press(page, "New replay");
     await tabTo(page, "endpoint");
     await page.keyboard.press("ArrowDown");
-    // The second box of its group: everything.
+    // The second box of the group `options` is Everything.
     for (const name of ["options", "options"]) await tabTo(page, name);
     await page.keyboard.press("Space");
     await press(page, "Count what it would send");

@@ -27,7 +27,7 @@ const publish = async () => room.transition(await room.push(), "publish");
 const click = (page: Page, name: string) => page.getByRole("button", { name }).click();
 const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
 
-/** Loads a page again until it says something. */
+/** Reloads a page until its text matches; answers the text. */
 async function until(page: Page, words: string | RegExp): Promise<string> {
   for (let count = 0; count < 240; count += 1) {
     const said = await wordsOf(page);
@@ -38,7 +38,7 @@ async function until(page: Page, words: string | RegExp): Promise<string> {
   throw new Error(`${page.url()} never said ${String(words)}, but: ${await wordsOf(page)}`);
 }
 
-/** Registers an endpoint by API; answers its address. */
+/** Registers an endpoint by API; answers the address of its page. */
 async function registered(name: string): Promise<string> {
   const { endpoint } = await room.endpoints.createEndpoint({ tenantId: "demo", name, url: receiver.url });
   return `${base}/endpoints/${endpoint!.endpointId}`;
@@ -126,7 +126,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("two people at once: who comes second is told, and what was typed last counts", async () => {
+  it("two people edit an endpoint: the last save counts, and a save of a deleted endpoint is refused", async () => {
     const other = { ...(await stack.signIn(`second-${script}`)), script };
     const url = await registered(`Shared ${script}`);
     await stack.browser.visit(`${url}/edit`, other, async (late) => {

@@ -11,7 +11,7 @@ const opened = new AsyncDisposableStack();
 const arabic = "نشرة الأخبار العاجلة من الميناء";
 const japanese = "速報デスク".repeat(30);
 const texts = ["n".repeat(200), arabic, japanese];
-/** A page may weigh so much with all that it loads, in bytes with gzip. */
+/** Most bytes of a page with all that it loads, each file with gzip. */
 const bytesMax = 40_000;
 let stack: ConsoleStack;
 let busy: BusyNewsroom;

@@ -95,7 +95,7 @@ describe("from npm start", () => {
 describe.each([{ script: true }, { script: false }])("with script $script", ({ script }) => {
   const visitor: Visitor = { ...wide, script };
 
-  it("a person signs in, sees where, ends another session, and signs out", async () => {
+  it("a person signs in, sees two sessions, ends the other one, and signs out", async () => {
     await signInByLink(browser, await newLinkOf(`twice-${script}`), wide);
     const code = new URL(await newLinkOf(`twice-${script}`)).hash.replace("#code=", "");
     await browser.visit(`${dev.console}/sign-in`, visitor, async (page) => {
@@ -134,7 +134,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   });
 });
 
-/** Links that tests have used. */
+/** Every link that `newLinkOf` has made. */
 const used: string[] = [];
 
 async function newLinkOf(name: string): Promise<string> {
@@ -144,7 +144,7 @@ async function newLinkOf(name: string): Promise<string> {
   return link;
 }
 
-it("no code is in any log or metric, used or not", async () => {
+it("no code of a link is in any log or metric, whether it was used or not", async () => {
   const codes = [printed, await newLink(), ...used].map((link) => new URL(link).hash.replace("#code=", ""));
   const logs = join(dir, ".vidimus", "logs");
   const written = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), "utf8")));
@@ -175,7 +175,7 @@ describe("every page", () => {
     },
   );
 
-  it("is at most 40 kB with everything that it loads, compressed or not", async () => {
+  it("at the start of the console is at most 40 kB with everything that it loads, uncompressed", async () => {
     const bytes: number[] = [];
     await browser.visit("about:blank", operator, async (page) => {
       page.on("response", async (response) => void (response.ok() && bytes.push((await response.body()).length)));

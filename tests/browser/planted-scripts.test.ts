@@ -18,7 +18,9 @@ import { type ConsoleStack, openConsoleStack } from "./support/open-console-stac
 
 const opened = new AsyncDisposableStack();
 const tenantId = "evil";
-/** Markup, an attribute, a script and a URL, for each way in which text could be taken for them. */
+/**
+ * Draws an element, ends an attribute or runs a script on a page that does not take it for text.
+ */
 const planted = `"'><b data-planted>x</b><img src=x onerror=planted()><script>planted()</script>`;
 const arabic = "‮نشرة الأخبار <b data-planted>";
 const japanese = "速報 <script>planted()</script>";
@@ -126,7 +128,7 @@ function namesOf(page: Page): Promise<string[]> {
   );
 }
 
-it("addresses that lead nowhere show their scripts nowhere", async () => {
+it("a page that is not found runs and draws no script of its address", async () => {
   await stack.browser.visit("about:blank", owner, async (page) => {
     const happened = await watch(page);
     const part = encodeURIComponent(planted);

@@ -59,7 +59,7 @@ const newLinkOf = async (name: string) =>
     await vidimus(["console", "sign-in", "--as", name, "--tenant", "demo", "--role", "owner"], { cwd: dir })
   ).stdout.trim();
 
-/** Status of a command that a page shows. */
+/** Runs a curl command that a page shows; answers the HTTP status. */
 async function statusOf(command: string): Promise<number> {
   const { stdout } = await run("sh", ["-c", `${command} -o /dev/null -w '%{http_code}'`]);
   return Number(stdout);
@@ -93,7 +93,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
       await page.getByRole("button", { name: "Make the key" }).click();
       const shown = await page.locator("#try").innerText();
       expect(shown).toContain(await page.getByRole("textbox", { name: "API key" }).inputValue());
-      // axe needs scripts of the page.
+      // axe runs as a script of the page.
       if (script) expect(await axeViolations(page)).toEqual([]);
       expect(await page.getByRole("button", { name: "Copy: API key" }).isVisible()).toBe(script);
       expect(await statusOf(shown)).toBe(200);

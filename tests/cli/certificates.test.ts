@@ -28,7 +28,7 @@ function listTenants(...argv: readonly string[]) {
 const flagsOf = ({ certFile, keyFile, caFile }: TlsFiles) => ["--cert", certFile, "--keyfile", keyFile, "--ca", caFile];
 const at = () => ["--access", stack.dev.grpc.access];
 
-it("a certificate is given by flags, or by a profile of the user alone", async () => {
+it("a certificate is given by flags, or by a profile that only the user can read", async () => {
   const { operator } = identities;
   expect(await listTenants(...at(), ...flagsOf(operator))).toMatchObject({
     code: 0,
@@ -55,7 +55,7 @@ it("a certificate without a grant is refused, and the message names it", async (
   expect(await listTenants(...at(), ...flagsOf(nobody))).toMatchObject({ code: 1, stderr });
 });
 
-it("half of a certificate, and a key that others may read, are errors before any request", async () => {
+it("a certificate without its key, or with a key that others may read, is an error before any request", async () => {
   const { operator } = identities;
   const half = await listTenants(...at(), "--cert", operator.certFile);
   expect(half).toMatchObject({ code: 1, stderr: expect.stringContaining("--keyfile") });
@@ -65,7 +65,7 @@ it("half of a certificate, and a key that others may read, are errors before any
   expect(await listTenants(...at(), ...flagsOf(open))).toMatchObject({ code: 1, stderr });
 });
 
-it("a server that is not the service is not called", async () => {
+it("a server whose certificate names another service is not called", async () => {
   const stderr = expect.stringContaining("cannot be reached");
   const target = ["--access", stack.dev.grpc.documents];
   expect(await listTenants(...target, ...flagsOf(identities.operator))).toMatchObject({ code: 1, stderr });

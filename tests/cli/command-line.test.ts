@@ -41,7 +41,7 @@ async function statusFor(key: string): Promise<number> {
   return (await fetch(`${stack.dev.gateway}/v1/documents?type=core/article`, { headers })).status;
 }
 
-/** Every check, so that a test fails when one disappears. */
+/** Every check of doctor, so that a test fails when one disappears. */
 const checks = [
   "gateway",
   "clock of the gateway",
@@ -76,7 +76,10 @@ const checks = [
   "nats 127.0.0.1",
 ];
 
-/** All that doctor finds but the patch level of mongod, which is that of this machine. */
+/**
+ * Whether a finding is not ok. A warning about mongod is, because the patch level of mongod is that
+ * of this machine.
+ */
 function needsAttention({ check, status }: { check: string; status: string }): boolean {
   return status !== "ok" && !(check === "mongodb" && status === "warning");
 }

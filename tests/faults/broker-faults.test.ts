@@ -11,8 +11,8 @@ import { openReceiver, type Receiver } from "../support/receiver.ts";
 
 const subject = snapshotSubject("demo");
 /**
- * Delivery's own search skips younger snapshots, so one that is delivered sooner came by the
- * broker.
+ * Delivery's own search skips snapshots that are younger than this, so a snapshot that is delivered
+ * sooner came by the broker.
  */
 const walkMs = 3_000;
 
@@ -99,7 +99,7 @@ describe("a forged reference", () => {
     await expectPromptDeliveries(2);
   });
 
-  it("holds nothing up after a restart either", async () => {
+  it("delays no delivery after a restart of delivery either", async () => {
     broker.publish(subject, forged(unknown, 2n ** 53n - 1n));
     await broker.flush();
     const pid = (await stack.current()).pids["delivery"]!;

@@ -37,7 +37,7 @@ afterEach(() => {
 });
 afterAll(() => opened.disposeAsync());
 
-/** Stops a service without its connections: what it is asked waits for its deadline. */
+/** Stops a service with SIGSTOP. Its connections stay, so calls to it wait for their deadlines. */
 async function hang(service: "delivery" | "documents" | "phrases" | "gateway"): Promise<void> {
   const { pids } = await stack.current();
   process.kill(pids[service]!, "SIGSTOP");

@@ -5,7 +5,8 @@ import { openLedgerReceiver } from "../support/delivery-ledger.ts";
 import { type DeliveryStack, openDeliveryStack } from "../support/delivery-stack.ts";
 import { PublishingRun } from "../support/publishing-run.ts";
 
-// They end what hangs: at a load of 15 on two cores the second test takes 130 s.
+// These deadlines are to end only what hangs: at a load of 15 on two cores the second test takes
+// 130 s.
 const timeoutMs = 300_000;
 const waitMs = 180_000;
 const opened = new AsyncDisposableStack();

@@ -39,7 +39,7 @@ async function expectAllDeliveredAcross(fault: () => Promise<void>): Promise<voi
   expect(run.count).toBe(total);
   await receiver.ledger.expectDelivered(run.published, { each: true });
   await stack.untilSettled();
-  // A repeat is for what was under way at the kill, not for everything.
+  // Only posts that were under way at the kill may be repeated, not all of them.
   expect(receiver.ledger.posts.length - before).toBeLessThan(1.25 * total);
 }
 

@@ -156,7 +156,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
     await run.advance(documents.slice(0, 1), 1);
     await vi.waitUntil(() => receiver.ledger.posts.length > 0, { timeout: 20_000 });
     expect(await disablement()).toBeUndefined();
-    // The documents promise a minute between the two answers.
+    // The docs promise a minute between the two answers.
     await pause(61_000);
     await run.advance(documents.slice(1, 2), 1);
     await vi.waitFor(async () => expect(await disablement()).toBe("gone"), { timeout: 30_000, interval: 200 });

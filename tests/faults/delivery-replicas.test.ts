@@ -1,4 +1,7 @@
-/** Three delivery processes: who ends, comes or sleeps among them, and what one document may cost. */
+/**
+ * Three delivery processes, of which one ends, starts or hangs, and the order of one document's
+ * snapshots.
+ */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { snapshotSubject } from "@vidimus/contracts/snapshot-subject";
 import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/snapshot_reference";
@@ -62,7 +65,7 @@ function latencies(ledger: DeliveryLedger, published: readonly { documentId: str
 }
 
 describe("of three delivery processes", { timeout: timeoutMs }, () => {
-  it("one sleeps: others take over what it holds within its lease, and the rest within 6 s", async () => {
+  it("while one hangs, the others send what it held within 25 s, and all else within 6.5 s", async () => {
     const load = publishSteadily();
     await vi.waitUntil(() => load.published.length > 40, { timeout: 30_000 });
     const deliveries = mongo.db(stack.databases.delivery).collection("deliveries");
@@ -76,7 +79,8 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
     try {
       await vi.waitUntil(() => load.published.length > before + 110, { timeout: 30_000 });
       await load.stop();
-      // The sleeper wakes once others have ended all that it held, which takes them its lease of 20 s.
+      // The first process goes on only after the others have ended its deliveries, which they take
+      // over when its lease of 20 s has run out.
       await vi.waitUntil(isAllEnded, { timeout: 30_000, interval: 100 });
     } finally {
       signal(stack.deliveries.slice(0, 1), "SIGCONT");
@@ -104,7 +108,7 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
     await stack.untilSettled();
   });
 
-  it("each may be the one that registers an endpoint: it gets what is committed after, without any message", async () => {
+  it("an endpoint that any of them registers gets new snapshots, even while documents has no broker", async () => {
     await stack.documents.stop();
     await stack.documents.start({ NATS_URL: "nats://127.0.0.1:1" });
     try {
@@ -123,7 +127,7 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
 });
 
 it(
-  "a withdrawal that was accepted and not recorded is the last thing a receiver gets",
+  "a withdrawal whose acceptance was not recorded is repeated, and the older snapshot not delivered",
   { timeout: timeoutMs },
   async () => {
     const tenantId = "withdrawn";
@@ -142,11 +146,11 @@ it(
     await vi.waitUntil(() => kills.length > 0, { timeout: 30_000 });
     await Promise.all(kills);
     await Promise.all(stack.deliveries.map((each) => each.start()));
-    // The repeat of the one that was not recorded.
+    // The acceptance of the withdrawal was not recorded, so the withdrawal is sent again.
     const repeats = () => own.ledger.posts.filter(({ sequence }) => sequence === 2).length;
     await vi.waitUntil(() => repeats() > 1, { timeout: 60_000 });
     await own.ledger.expectDelivered(run.published);
-    // A third one shows that the lane goes on, and what went before it.
+    // The third snapshot shows that the lane goes on, and that the first one is never accepted.
     await run.advance(documents, 3);
     await own.ledger.expectDelivered(run.published);
     expect(own.ledger.acceptedOf(documents[0]!.documentId)).not.toContain(1);
@@ -154,7 +158,7 @@ it(
 );
 
 it(
-  "a snapshot that cannot be sent is settled as such, and holds back neither others nor the next one",
+  "a snapshot that cannot be sent holds back neither other documents nor its document's next one",
   { timeout: timeoutMs },
   async () => {
     const tenantId = "poisoned";

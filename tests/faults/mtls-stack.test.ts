@@ -1,4 +1,7 @@
-/** `npm start -- --mtls`: what an attacker on the machine gets, and a data folder with and without it. */
+/**
+ * `npm start -- --mtls`: what an attacker on the machine gets, and a data folder that is used with
+ * and without it.
+ */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
 import { makeConsoleLink } from "@vidimus/devstack/stack/console-link";
@@ -124,7 +127,10 @@ async function doctor(): Promise<{ code: number; findings: { check: string; stat
   return { code, ...(JSON.parse(stdout) as { findings: [] }) };
 }
 
-/** All that doctor finds but the patch level of mongod, which is that of this machine. */
+/**
+ * Whether a finding is not ok. A warning about mongod is, because the patch level of mongod is that
+ * of this machine.
+ */
 function needsAttention({ check, status }: { check: string; status: string }): boolean {
   return status !== "ok" && !(check === "mongodb" && status === "warning");
 }
@@ -156,11 +162,12 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
       expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o700);
     for (const name of ["dev.json", "kek", "delivery-kek"])
       expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o600);
-    // What others may read there are only certificates and what a broker is told about them.
+    // Others may read only the certificates, the grants and the configuration of the broker there.
     const readable = (await openFiles(join(stateDir, "tls"))).filter((name) => !/^[a-z]+\.pem$/.test(name));
     expect(readable.toSorted()).toEqual(["grants.json", "nats.conf"]);
 
-    // Killed servers come back as closed as they were, and are used again.
+    // Killed servers start again, the services use them again, and the attacker is refused as
+    // before.
     for (const name of ["mongod", "nats"]) process.kill(dev.pids[name]!, "SIGKILL");
     await vi.waitFor(
       async () => {

@@ -26,7 +26,7 @@ const rowsMax = 50_000;
 const csv = (language: string) =>
   ["language,phrase", ...Array.from({ length: rowsMax }, (_, n) => `${language},ord ${n}`)].join("\r\n");
 
-/** Kills the process; answers a wait until a new one is reached. */
+/** Kills the phrases process. Returns a function that waits until a new one answers. */
 async function killPhrases(): Promise<() => Promise<void>> {
   process.kill((await stack.current()).pids["phrases"]!, "SIGKILL");
   return () =>

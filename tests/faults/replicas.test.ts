@@ -22,11 +22,20 @@ import { WriteWatch } from "../support/write-watch.ts";
 
 /** Requests until processes that were just started are as fast as they will be. */
 const warmUps = 500;
-/** Requests whose longest is their own work on this machine. */
+/**
+ * Requests before any fault. The longest of each kind shows the work of such a request on this
+ * machine.
+ */
 const calmRequests = 750;
-/** A silent connection is given up after 7 s (ADR 0002); the process hangs for what comes after that, too. */
+/**
+ * A caller ends a silent connection after 7 s (ADR 0002); the process hangs for longer, to show
+ * what comes after that, too.
+ */
 const hungMs = 20_000;
-/** How much longer than its own work, on the machine as it is then, a request may take. */
+/**
+ * How much longer a request may take than the longest calm request of its kind and the longest
+ * checks.
+ */
 const waitMsMax = 1_000;
 
 const opened = new AsyncDisposableStack();
@@ -35,7 +44,7 @@ let load: EdgeLoad;
 let disk: WriteWatch;
 /** The longest request of each kind before any fault: its own work on this machine. */
 let own: ReadonlyMap<string, number>;
-/** The process that does not answer, nor show how busy the machine is. */
+/** The stopped process, whose checks say nothing about how busy the machine is. */
 let hung: ReplicaProcess | undefined;
 
 beforeAll(async () => {
@@ -74,13 +83,15 @@ const listed = (exchanges: readonly Exchange[]) =>
 const tookMs = (each: { readonly tookMs: number }) => each.tookMs;
 const isFailed = ({ kind, outcome }: Exchange) => outcome !== (kind === "create" ? 201 : 200);
 
-/** Requests that were sent since, after all of them have ended. */
+/** Requests that were sent since `startMs`. Resolves when all requests have ended. */
 async function endedSince(startMs: number): Promise<Exchange[]> {
   await load.settle();
   return load.ended.filter(({ sentMs }) => sentMs >= startMs);
 }
 
-/** Checks that the requests since then were as many as they should be, and all of them prompt. */
+/**
+ * Checks that the requests since `startMs` were as many as they should be, and all of them prompt.
+ */
 async function expectPrompt(startMs: number): Promise<void> {
   const seconds = (performance.now() - startMs) / 1_000;
   const exchanges = await endedSince(startMs);
@@ -94,8 +105,8 @@ async function expectPrompt(startMs: number): Promise<void> {
 }
 
 /**
- * The longest of the looks at single processes, which takes long where other work keeps the machine
- * from them. On a machine of its own it is some milliseconds.
+ * The longest check of a single process by `load`. It takes some milliseconds, and longer where
+ * other work keeps the machine busy.
  */
 function longestCheckSince(startMs: number, processes: readonly ReplicaProcess[]): number {
   const names = new Set(processes.filter((each) => each !== hung).map(({ name }) => name));

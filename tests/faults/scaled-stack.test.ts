@@ -39,7 +39,7 @@ function pushEverywhere(): Promise<string[]> {
   );
 }
 
-/** RPCs that each documents process has answered. */
+/** Batches of creates that each documents process has answered. */
 function answeredCalls(): Promise<number[]> {
   const { ops, replicas = {} } = stack.dev;
   const others = Object.entries(replicas).filter(([name]) => name.startsWith("documents"));
@@ -60,7 +60,7 @@ test("dev.json names every process and where it is", async () => {
   expect(new Set(Object.values(pids)).size).toBe(Object.keys(pids).length);
 });
 
-test("both gateways take in, and all documents processes share the work", async () => {
+test("both gateways take creates, and every documents process answers some of them", async () => {
   await vi.waitFor(
     async () => {
       await pushEverywhere();
@@ -77,7 +77,7 @@ async function publishEverywhere(): Promise<string[]> {
   return ids;
 }
 
-/** A document through the first gateway, which is never killed. */
+/** Publishes a document through the first gateway, which is never killed. */
 async function publishFirst(): Promise<void> {
   const id = await newsroom.push();
   await newsroom.transition(id, "publish");

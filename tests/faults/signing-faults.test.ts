@@ -146,7 +146,7 @@ async function signaturesBySnapshot(): Promise<Map<string, number>> {
 }
 
 describe("under load", () => {
-  test("a rotation and a revocation go unnoticed with keys that were fetched an hour earlier", async () => {
+  test("across a rotation and a revocation, webhooks verify with the trust list fetched before them", async () => {
     await admin.prepareKey({}, as("admin"));
     await backdatePending();
     const before = await vi.waitUntil(async () => {
@@ -236,7 +236,7 @@ test("with signing off on every replica there is no active key, and nothing leav
     documentIds.push(documentId);
   }
   const before = await batches();
-  // Two walks over the pending snapshots, each of which asks for signatures.
+  // Delivery has asked for signatures, and was refused.
   const refused = async () => {
     const log = await readFile(join(stack.stateDir, "logs", "delivery.log"), "utf8");
     return log.includes("signing is off");

@@ -23,7 +23,10 @@ afterAll(() => silent.close());
 
 const dir = join(tmpdir(), testDatabaseName("start-faults"));
 let identities: DevIdentities;
-/** Of its own: a start makes indexes, which wait where other tests write thousands of rows. */
+/**
+ * A mongod of this file: a start makes indexes, which wait where other tests write thousands of
+ * rows.
+ */
 let mongod: AsyncDisposable | undefined;
 beforeAll(async () => {
   await mkdir(dir, { mode: 0o700 });
@@ -98,7 +101,7 @@ describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong 
   it("an address that needs certificates", () =>
     expectRefusal(name, { HOST: "0.0.0.0" }, ["0.0.0.0", "TLS_CERT_FILE"]));
 
-  it("a certificate of another service, and half of the settings of one", async () => {
+  it("a certificate of another name, or a certificate without its key", async () => {
     const { operator, grantsFile } = identities;
     const tls = { TLS_CERT_FILE: operator.certFile, TLS_KEY_FILE: operator.keyFile, TLS_CA_FILE: operator.caFile };
     const words = ["TLS_CERT_FILE: names", "/operator", `/${name}`];
@@ -113,7 +116,7 @@ describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong 
 describe("a service ends within 5 s with 78, and says what is wrong with", () => {
   it("an address of another machine", () => expectRefusal("phrases", { HOST: "192.0.2.1" }, ["HOST", "192.0.2.1"]));
 
-  it("a MongoDB URL that is none", () => expectRefusal("phrases", { MONGODB_URL: "x:hunter2@there" }, ["MONGODB_URL"]));
+  it("a malformed MongoDB URL", () => expectRefusal("phrases", { MONGODB_URL: "x:hunter2@there" }, ["MONGODB_URL"]));
 
   it("a MongoDB that never answers", () =>
     expectRefusal("phrases", { MONGODB_URL: `mongodb://127.0.0.1:${silentPort}` }, [
@@ -138,7 +141,7 @@ describe.concurrent("a service tries for 5 s, then ends with 78, and says what i
 });
 
 describe.each(serviceNames)("%s that is told to stop while it starts", (name) => {
-  it("ends within 5 s, although MongoDB does not answer", async () => {
+  it("ends within 2 s, although MongoDB does not answer", async () => {
     const asked = once(silent, "connection");
     const { child, ended } = startProcess(name, { ...settings, MONGODB_URL: `mongodb://127.0.0.1:${silentPort}` });
     await asked;

@@ -49,7 +49,9 @@ async function issue(name: string, hosts: readonly string[], path: string): Prom
   return files;
 }
 
-/** Starts a server of somebody's own, which lets everybody in and joins the cluster with a certificate. */
+/**
+ * Starts a server that lets every client in, and that tries to join the cluster with a certificate.
+ */
 async function joinCluster(name: string, { certFile, keyFile, caFile }: TlsFiles): Promise<BackingServer> {
   const config = join(folder, `${name}.conf`);
   const route = `nats://127.0.0.1:${clusterPort}`;
@@ -78,7 +80,10 @@ function logOf(name: string): string {
   return join(folder, `${name}.log`);
 }
 
-/** What the documents service announces is heard by a client of this server, or "no route" when it was refused. */
+/**
+ * What a client of the joined server hears when the documents service announces a snapshot; "no
+ * route" when the cluster has refused the server.
+ */
 async function heardOn(joined: BackingServer, name: string): Promise<string> {
   await using outcome = new AsyncDisposableStack();
   const client = outcome.adopt(await connect({ servers: joined.url }), (open) => open.close());
@@ -97,7 +102,8 @@ async function heardOn(joined: BackingServer, name: string): Promise<string> {
   }, patient);
 }
 
-// `verify_cert_and_check_known_urls` of nats.conf; with `verify` every certificate of the authority joins.
+// nats.conf sets `verify_cert_and_check_known_urls`; with `verify` a server with any certificate of
+// the authority could join.
 test.each([
   ["a team's", "team", ["newsroom.example"], "team/newsroom", "no route"],
   ["a service's", "service", ["delivery", "delivery.vidimus"], "delivery", "no route"],

@@ -39,7 +39,7 @@ async function published(): Promise<string> {
 }
 
 test("a create on an idle gateway is one RPC and one insert", async () => {
-  // Which types a tenant has is asked for once a second at most.
+  // documents reads the types of a tenant again once a second at most, which then adds a command.
   await expect
     .poll(() => messages.during(stack, () => room.push()), { timeout: 20_000 })
     .toEqual({ rpcs: ["BatchCreateDocuments"], commands: ["insert heads"] });
@@ -51,7 +51,7 @@ test("a document by id is one RPC and one find", async () => {
   expect(cost).toEqual({ rpcs: ["BatchGetPublishedDocuments"], commands: ["find publications"] });
 });
 
-test("a page with the documents that it links to is one RPC and one find more", async () => {
+test("a page with the documents that it links to is one RPC and two finds", async () => {
   const tag = await room.push({ type: "core/tag", title: "Snow", meta: { slug: "snow-x" }, content: { name: "Snow" } });
   await room.transition(tag, "publish");
   const id = await room.push({ links: [{ rel: "subject", type: "core/tag", id: tag }] });
@@ -96,7 +96,7 @@ test("a page that is still valid is 304 for one RPC and one find", async () => {
 });
 
 test.each([0, 300])(
-  "a publication is delivered and settled for thirteen commands and three RPCs, receiver %i ms",
+  "a publication is delivered and settled for 13 commands and 3 RPCs; the receiver takes %i ms",
   async (answerMs) => {
     const { tenantId } = room;
     const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url });

@@ -53,7 +53,7 @@ test("every alert and every panel asks for metrics that are exported", async () 
   expect(asked.flatMap(metricsIn).filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("alerts and runbooks ask for codes of calls as they are counted", async () => {
+test("alerts and runbooks ask only for codes that the metrics of calls have", async () => {
   const asked = [...`${alerts}\n${runbooks}`.matchAll(/\bcode=~?"([^"]+)"/g)].flatMap(([, codes = ""]) =>
     codes.split("|"),
   );
@@ -63,7 +63,7 @@ test("alerts and runbooks ask for codes of calls as they are counted", async () 
 });
 
 test("pending snapshots are counted from the database at each scrape", async () => {
-  // Those that an earlier file of the worker has published may not be settled yet.
+  // Snapshots that an earlier test file of the worker has published may not be settled yet.
   await vi.waitFor(async () => {
     const text = await (await fetch(`${stack.dev.ops.documents}/metrics`)).text();
     expect(text).toMatch(/^vidimus_snapshots_pending\{.*\} 0$/m);

@@ -47,7 +47,7 @@ beforeAll(async () => {
   receiver.answerWith((webhook) => (refused.has(payloadOf(webhook).data.documentId) ? 400 : 204));
   const text = await readFile(join(root, "docs/operations.md"), "utf8");
   const [, block = ""] = /```sh\n(npm run -s restore.*?)```/s.exec(text) ?? [];
-  // npm itself would take half of the time.
+  // The scripts run without npm, which would take half of the time.
   const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
     scripts: Record<string, string>;
   };
@@ -69,7 +69,7 @@ afterAll(async () => {
   await opened.disposeAsync();
 });
 
-/** Goes on with an empty MongoDB. */
+/** Replaces the MongoDB by an empty one. */
 async function openCluster(name: string): Promise<void> {
   await mongo?.close();
   await cluster?.[Symbol.asyncDispose]();
@@ -216,7 +216,7 @@ test("databases of five moments come back together: nothing is lost, and no id c
   expect((await cli("keys", "list", "--tenant", "demo")).stdout).not.toMatch(/late/);
 }, 120_000);
 
-test("after documents alone is restored to an earlier moment, what it lost delays nothing", async () => {
+test("after documents alone is restored, pending deliveries of what it lost hold back no new snapshot", async () => {
   const kept = await publish();
   await untilSettled();
   await back("documents");

@@ -1,4 +1,7 @@
-/** Signing whose whole database was brought back from a backup: key ring and ledger agree, and are old. */
+/**
+ * Signing after its whole database was restored from a backup: key ring and ledger agree, but both
+ * are old.
+ */
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
@@ -48,7 +51,7 @@ test(
       await vi.waitUntil(async () => (await stack.current()).pids["signing"] !== pids["signing"], patient);
     };
 
-    /** How often delivery has looked at a trust list that was older than its own, which it does before it sends. */
+    /** How often delivery has found the trust list older than its own. It looks before it sends. */
     const olderLists = async () => {
       const metrics = await (await fetch(`${stack.dev.ops.delivery}/metrics`)).text();
       return Number(/^vidimus_trust_list_older_total\S* (\d+)$/m.exec(metrics)?.[1]);

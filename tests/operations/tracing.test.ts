@@ -150,12 +150,12 @@ describe("spans", () => {
   });
 });
 
-test("the webhook contains nothing of the trace", () => {
+test("a webhook has no traceparent header", () => {
   expect(receiver.received.length).toBeGreaterThan(0);
   expect(receiver.received.filter(({ headers }) => "traceparent" in headers)).toEqual([]);
 });
 
-test("the log of the edge and that of the attempt name the trace", async () => {
+test("the logs of gateway and delivery name the trace", async () => {
   const logOf = (service: string) => readFile(join(stack.stateDir, "logs", `${service}.log`), "utf8");
   expect(await logOf("gateway")).toContain(client.traceId);
   expect(await logOf("delivery")).toContain(client.traceId);

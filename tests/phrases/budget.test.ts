@@ -30,17 +30,17 @@ test("an import costs one write and one more for each 100 rows, or writes nothin
   expect(error.message).toContain("Write budget");
   expect(await phrasesOf(demo.get("?language=en"))).toEqual([]);
 
-  // The import has cost four writes and this question one, so one is left.
+  // The import has cost four writes and the refused one has cost one, so one is left.
   expect((await demo.send("PUT", "", '{"language":"en","phrase":"a"}')).status).toBe(200);
   expect((await demo.send("PUT", "", '{"language":"en","phrase":"b"}')).status).toBe(429);
 });
 
-test("an import that validation refuses is refunded all but two writes; blank rows cost as others", async () => {
+test("an import that validation refuses is refunded all but two writes; blank rows count as rows", async () => {
   const { gateway, tenants } = stack.dev;
   const rival = openDictionary(gateway, tenants[1]!.apiKey);
   const refused = await rival.import(`${csv(250, "sv")}\r\nsv,${"\r\n".repeat(149)}`);
   expect(refused.status).toBe(400);
-  // One for the question and one for up to 1,000 rows are spent: four are left.
+  // One write for the request and one for up to 1,000 rows are spent: four are left.
   expect((await rival.import(`${csv(50, "sv")}${"\r\n".repeat(151)}`)).status).toBe(200);
   expect((await rival.delete("x")).status).toBe(404);
   expect((await rival.delete("x")).status).toBe(429);

@@ -107,7 +107,7 @@ describe("GET /v1/phrases", () => {
     expect((await phrasesOf(rival.get())).map(({ language }) => language)).not.toContain(one);
   });
 
-  test("304 while nothing has changed, 200 after any change; one tag a language and a format", async () => {
+  test("304 while nothing has changed, 200 after any change; each language and format has its own ETag", async () => {
     const language = freshLanguage();
     const phrase = await demo.put({ language, phrase: "p" });
     const tagOf = async (query: string) => (await demo.get(query)).headers.get("etag")!;

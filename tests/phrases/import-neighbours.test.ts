@@ -98,7 +98,7 @@ test.for(Object.entries(forms))(
 );
 
 test.for(Object.entries(forms).filter(([name]) => name !== "rows of many mistakes"))(
-  "four imports of %s sent past the gateway are refused, and delay a neighbour no more than that",
+  "four imports of %s sent past the gateway are refused, and delay a neighbour by at most 2 s",
   { timeout: 120_000 },
   async ([, [type, body]]) => {
     const format = type === "text/csv" ? PhraseFormat.CSV : PhraseFormat.JSON;

@@ -38,8 +38,8 @@ async function rss(name: string): Promise<number> {
 }
 
 /**
- * New processes, since memory left by imports would hide that of an export; warmed up by 50,000
- * rows.
+ * Starts new processes, because memory left by imports would hide that of an export. An export of
+ * 50,000 rows warms them up.
  */
 async function fresh(format: string, encoding: string): Promise<void> {
   const before = (await stack.current()).pids;
@@ -113,7 +113,7 @@ test.for([
 /** Phrases with known ids, which are renamed during an export. */
 const movers = 10_000;
 const moverId = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
-/** To the beginning or to the end of the order, by turns. */
+/** The new text of a phrase, by turns at the beginning and at the end of the order. */
 const renamed = (n: number) => `${n % 2 ? "a" : "ö"} ${n}`;
 
 /** Renames one phrase after the other, every 10 ms, until stopped. */

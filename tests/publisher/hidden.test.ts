@@ -82,7 +82,7 @@ function marked(type: string, mark: string, overrides: Parameters<typeof draftOf
   return { ...names, draft, id: draft.id };
 }
 
-/** A published document that links to the hidden one, since a link could show it. */
+/** Publishes a document that links to the hidden one, because a link could show it. */
 async function linkTo(id: string) {
   const links = ["core/tag", "core/publisher-site"].map((type) => ({ rel: "related", type, id }));
   const visible = marked("core/article", "VISIBLE", { links });
@@ -123,7 +123,7 @@ describe("searched on every path,", () => {
       ),
     );
     expect(await seek(visible)).toContain('"included":{"');
-    // A tenant has one primary site.
+    // A tenant has one primary site, so this one must not stay.
     await transition(room, id, "withhold");
   });
 

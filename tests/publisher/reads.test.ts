@@ -167,7 +167,7 @@ describe("a collection", () => {
     await refusal(own.request(`/v1/publisher/audio?cursor=${nextCursor}A`), 400, "INVALID_QUERY");
     const [id = ""] = (await walk(own, "/audio")).map((item) => item.id);
     await refusal(own.request(`/v1/publisher/documents/${id}/versions?cursor=${nextCursor}`), 400, "INVALID_QUERY");
-    // The list of the contract takes a foreign cursor as malformed: from the top.
+    // `GET /v1/documents` takes a foreign cursor for a malformed one, and answers the first page.
     const foreign = await success<Page>(own.request(`/v1/documents?type=core/image&cursor=${nextCursor}`), 200);
     expect(foreign.items).toHaveLength(3);
   });
@@ -186,7 +186,7 @@ describe("a collection", () => {
 });
 
 describe("a site", () => {
-  test("is one object, by its host in any case, and without one the primary site", async () => {
+  test("is found by its host, in upper or lower case; without a host the primary site is", async () => {
     const own = await tenants.create();
     const content = { name: "Example News", navigation: { primary: [{ label: "Home", url: "/" }] } };
     const hosts = ["www.example.com", "example.com"];

@@ -90,7 +90,7 @@ describe("versions", () => {
     await refusal(room.request(`/v1/publisher${path}/4`), 404, "NOT_FOUND");
   });
 
-  test("hold the exact bytes: the listed digest is theirs, and so is the signature, by the trust list", async () => {
+  test("hold the exact bytes, which have the listed digest and a signature by a key of the trust list", async () => {
     const draft = draftOf("core/article", { title: "Ø, 1.50 and \u2028", meta: { share: 1.5e-7 } });
     const id = await publish(room, draft);
     await transition(room, id, "withhold");

@@ -186,7 +186,7 @@ describe("4.2 rules 1 to 3: keyset paging", () => {
 });
 
 describe("4.2 rule 4: catching up with updatedSince", () => {
-  test("the updated_at of a document finds it, and a millisecond later does not", async () => {
+  test("the updated_at of a document finds it, and a time one millisecond later does not", async () => {
     const room = await tenants.create();
     const [old] = await publishMany(room, 1);
     const [young] = await publishMany(room, 1);
@@ -230,7 +230,7 @@ describe("4.2 rule 4: catching up with updatedSince", () => {
     expect(seen).toEqual(new Set(ids));
   });
 
-  test("it works together with a cursor", async () => {
+  test("updatedSince works together with a cursor", async () => {
     const room = await tenants.create();
     await publishMany(room, 2);
     const since = (await pageOf(room)).items[0]!.updated_at;
@@ -355,7 +355,7 @@ describe("4.2 query parameters", () => {
     expect(await success<Page>(answer, 200)).toEqual(await pageOf(room, { limit: "3" }));
   });
 
-  test("a cursor that was cut or lengthened means from the top", async () => {
+  test("a cursor that was cut or lengthened answers the first page", async () => {
     const { nextCursor } = await pageOf(room, { limit: "3" });
     for (const cursor of [nextCursor.slice(0, -4), `${nextCursor}AAAA`, `A${nextCursor}`]) {
       expect(idsOf(await pageOf(room, { limit: "3", cursor }))).toEqual(idsOf(await pageOf(room, { limit: "3" })));

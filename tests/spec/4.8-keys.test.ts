@@ -137,7 +137,7 @@ describe("4.8: the list is stated", () => {
 });
 
 describe("4.8: a development setup without keys", () => {
-  test("active is null while signing is disabled, and nothing listed is open-ended", async () => {
+  test("active is null while signing is disabled, and every listed key has a validUntil", async () => {
     const unsigned = await sharedConstellation({ env: { SIGNING: "off" } });
     const answer = await fetch(`${unsigned.dev.gateway}/api/keys`);
     expect(answer.status).toBe(200);

@@ -187,7 +187,8 @@ describe.each(takingJson)("5 rule 2: $method $url", (operation) => {
 async function stateOfRoom() {
   const phrases = await phrasesOf(openDictionary(stack.dev.gateway, room.apiKey).get());
   const { document } = await stored(room, owned.documentId);
-  // Content that the tests push with the tenant's own keys has no mark.
+  // All documents are counted, because those that tests push with the tenant's own keys have no
+  // mark.
   const ids = (await storedIds(room)).length;
   const { endpoints } = await room.endpoints.listEndpoints({ tenantId: room.tenantId }, as("admin"));
   return { phrases, document, ids, endpoints };
@@ -316,7 +317,7 @@ describe("5 rules 1, 3 and 7: keys", () => {
     await refusal(phrases, 403, "FORBIDDEN");
   });
 
-  test("rule 6: GET /api/keys needs none", async () => {
+  test("rule 6: GET /api/keys needs no key", async () => {
     expect((await fetch(`${stack.dev.gateway}/api/keys`)).status).toBe(200);
   });
 });

@@ -185,7 +185,7 @@ describe("6: what a delivery carries", () => {
   });
 });
 
-describe("6: the endpoints that get it", () => {
+describe("6: the endpoints that get a delivery", () => {
   test("every endpoint of the tenant gets the same body, under its own secret; another tenant's gets nothing", async () => {
     const rival = await tenants.create();
     await using second = await openReceiver();

@@ -99,7 +99,7 @@ describe("7: beyond the list, still in the envelope", () => {
   );
 
   test.each(byUrl)(
-    "METHOD_NOT_ALLOWED is 405 for what $url does not serve; Allow says what it does",
+    "METHOD_NOT_ALLOWED is 405 for methods that $url does not serve; Allow lists those that it serves",
     async ({ url, served }) => {
       const path = url.replaceAll(/:\w+/g, randomUUID());
       for (const method of methods.filter((name) => !served.includes(name))) {

@@ -11,18 +11,20 @@ export interface Post {
   readonly webhookId: string;
   readonly bodySha256: string;
   readonly atMs: number;
-  /** The number of this one among the posts of the receiver, from 1. */
+  /** Position of this post among all posts to the receiver, from 1. */
   readonly number: number;
-  /** Sequences of its document that were accepted before it came. */
+  /** Sequences of the same document that the receiver had accepted before this post arrived. */
   readonly acceptedBefore: readonly number[];
-  /** Set once the whole answer was sent. */
+  /** Set when the answer is ended. */
   status?: number;
 }
 
 /** Answers a webhook; 204 by default. */
 export type Answer = (post: Post, response: ServerResponse, request: IncomingMessage) => void;
 
-/** A document and the sequence of its newest snapshot; the older ones have the lower numbers. */
+/**
+ * A document and the sequence of its newest snapshot; its older snapshots have the lower numbers.
+ */
 interface Expected {
   readonly documentId: string;
   readonly sequence: number;
@@ -58,8 +60,8 @@ export class DeliveryLedger {
   }
 
   /**
-   * Snapshots that were not accepted, nor was a newer one of their document; with
-   * `each`, those that were not accepted themselves.
+   * Snapshots for which neither the snapshot nor a newer one of its document was accepted; with
+   * `each`, all snapshots that were not accepted themselves.
    */
   missing(expected: readonly Expected[], each = false): string[] {
     return expected.flatMap(({ documentId, sequence }) => {
@@ -108,7 +110,6 @@ export class DeliveryLedger {
   }
 }
 
-/** A receiver with a ledger. */
 export interface LedgerReceiver extends AsyncDisposable {
   readonly url: string;
   readonly ledger: DeliveryLedger;
@@ -117,7 +118,7 @@ export interface LedgerReceiver extends AsyncDisposable {
 
 const accept: Answer = (_post, response) => response.writeHead(204).end();
 
-/** Makes the request listener of a receiver. */
+/** Makes a request listener that notes each webhook and its answer in the ledger. */
 export function ledgerListener(ledger: DeliveryLedger, answer: () => Answer): RequestListener {
   return (request, response) => {
     const chunks: Buffer[] = [];
@@ -126,7 +127,8 @@ export function ledgerListener(ledger: DeliveryLedger, answer: () => Answer): Re
     request.on("end", () => {
       const post = ledger.note(Buffer.concat(chunks), String(request.headers["webhook-id"]));
       const end = response.end.bind(response);
-      // Noted before the bytes leave, so that nothing the sender does after the answer is checked too early.
+      // Noted before the bytes leave, so that a post that the sender makes because of the answer
+      // finds it noted.
       response.end = ((...args: Parameters<typeof end>) => {
         ledger.noteAnswer(post, response.statusCode);
         return end(...args);

@@ -28,7 +28,6 @@ export interface DeliveryStack extends AsyncDisposable {
   readonly documents: ReplicaProcess;
   readonly deliveries: readonly ReplicaProcess[];
   readonly broker: Broker;
-  /** Names of the databases. */
   readonly databases: { readonly documents: string; readonly signing: string; readonly delivery: string };
   readonly editor: RpcClient<typeof DocumentService>;
   /** Registers an endpoint at a delivery process, the first by default; answers its id. */
@@ -39,7 +38,7 @@ export interface DeliveryStack extends AsyncDisposable {
 
 interface DeliveryStackOptions {
   readonly mongoUrl: string;
-  /** How many delivery processes; 3 by default. */
+  /** 3 by default. */
   readonly deliveries?: number;
   /** Settings on top of those of the dev stack. */
   readonly env?: NodeJS.ProcessEnv;

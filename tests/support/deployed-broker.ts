@@ -10,7 +10,6 @@ const deployed = fileURLToPath(new URL("../../deploy/k8s/components/nats", impor
 interface DeployedBrokerOptions {
   /** Folder for the server's configuration, store and log. */
   readonly folder: string;
-  /** The server's own certificate. */
   readonly tls: TlsFiles;
   /** Port for the other servers of its cluster. Without one the server is alone. */
   readonly clusterPort?: number;

@@ -38,7 +38,7 @@ interface Change {
   readonly at: Date;
 }
 
-/** A sealed copy as it is stored. */
+/** A snapshot as it is stored. */
 export interface StoredSnapshot {
   readonly documentId: string;
   readonly sequence: number;

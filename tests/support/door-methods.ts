@@ -11,7 +11,6 @@ const callMsMax = 5_000;
 /** `package.Service/Method`. */
 export const nameOf = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
 
-/** Every method of services. */
 export const methodsOf = (services: readonly DescService[]): DescMethod[] =>
   services.flatMap(({ methods }) => [...methods]);
 

@@ -20,8 +20,8 @@ export interface Exchange {
 }
 
 /**
- * One look at one process, without any other between: readiness of a gateway, which asks MongoDB,
- * or a read of a documents process.
+ * A request to one process, which involves no other process of the platform: readiness of a
+ * gateway, which asks MongoDB, or a read of a documents process.
  */
 export interface Check extends Pick<Exchange, "sentMs" | "tookMs"> {
   readonly process: string;
@@ -95,8 +95,8 @@ export class EdgeLoad implements AsyncDisposable {
   }
 
   /**
-   * Asks for readiness as a balancer does. A late answer does not count: on a busy machine it says
-   * nothing about the gateway.
+   * Asks for readiness as a balancer does. A late answer is as good as a prompt one: on a busy
+   * machine its time says nothing about the gateway.
    */
   async #watch(gateway: ReplicaProcess): Promise<void> {
     while (!this.#stop.signal.aborted) {

@@ -32,7 +32,7 @@ export class EditorialLoad implements AsyncDisposable {
     this.#loops = Promise.all(documents.map((document, index) => this.#flow(document, index)));
   }
 
-  /** @param target of the teams doors, as gRPC writes several */
+  /** @param target a gRPC target that names the teams doors of all documents processes */
   static async open(target: string, tenantId: string, count: number): Promise<EditorialLoad> {
     const editor = openRpcClient(DocumentService, { target, defaultTimeoutMs: 30_000 });
     const ids = Array.from({ length: count }, async () => {
@@ -65,7 +65,7 @@ export class EditorialLoad implements AsyncDisposable {
     }
   }
 
-  /** Stops, after the calls under way. */
+  /** Resolves when the calls under way have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#loops;

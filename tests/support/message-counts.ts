@@ -17,8 +17,8 @@ export class MessageCounter implements Disposable {
   readonly #commands: CommandCounter = countCommands("vidimus-documents");
 
   /**
-   * Runs `work`, and answers the messages that it caused. Delivery's, which come whenever a
-   * snapshot is pending or signatures are looked through, are left out.
+   * Runs `work`, and answers the messages that it caused. Messages of delivery are left out,
+   * because delivery sends them whenever a snapshot is pending or it looks through signatures.
    */
   async during({ dev }: Constellation, work: () => Promise<unknown>): Promise<Messages> {
     const before = await handled(dev.ops.documents);

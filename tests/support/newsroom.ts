@@ -44,7 +44,7 @@ export function article(overrides: object = {}): { id: string } & Record<string,
   };
 }
 
-/** Endpoints are changed by an administrator; a call may say another role. */
+/** Opens a client whose calls have the role of an administrator unless they name another. */
 function openEndpoints(dev: Omit<DevJson, "pids">): RpcClient<typeof EndpointService> {
   const asAdmin: Interceptor = (next) => (request) => {
     for (const [name, value] of Object.entries(as("admin").headers)) {

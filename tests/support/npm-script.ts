@@ -10,9 +10,9 @@ export function runNpmScript(script: "start" | "stop", args: readonly string[], 
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
   return {
     child,
-    /** Everything that it has printed, once it has ended. */
+    /** Everything that the script has printed, once the script has ended. */
     ended: once(child, "close").then(() => said),
-    /** Waits until it prints something, and returns all that it has printed. */
+    /** Waits until the script prints `words`, and returns all that it has printed. */
     says: (words: string) =>
       vi.waitFor(
         () => {

@@ -81,7 +81,10 @@ export class PublishingRun {
     }
   }
 
-  /** A channel connects again a moment after its server was restarted. */
+  /**
+   * Waits until documents answers. A channel connects again only a moment after its server was
+   * restarted.
+   */
   async #untilReached(tenantId: string): Promise<void> {
     for (const until = Date.now() + repeatMs; ; await pause(50)) {
       try {
@@ -93,7 +96,7 @@ export class PublishingRun {
     }
   }
 
-  /** A transition without an answer may be committed. */
+  /** Reads the sequence of a document, because a transition without an answer may be committed. */
   async #look(published: Published): Promise<void> {
     for (const until = Date.now() + repeatMs; ; await pause(50)) {
       try {

@@ -86,7 +86,6 @@ interface Payload {
   };
 }
 
-/** Parses a webhook's body. */
 export function payloadOf({ body }: Pick<Webhook, "body">): Payload {
   return JSON.parse(body.toString()) as Payload;
 }

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { as, type Newsroom } from "./newsroom.ts";
 
-/** A document's head as JSON. */
 interface HeadJson {
   id: string;
   type: string;

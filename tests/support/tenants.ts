@@ -16,7 +16,6 @@ export const everyScope = [
   "webhooks:write",
 ];
 
-/** A new key. */
 interface IssuedKey {
   readonly keyId: string;
   /** The whole key. */

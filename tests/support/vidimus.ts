@@ -9,14 +9,13 @@ interface CommandEnd {
   readonly stderr: string;
 }
 
-/** Where a command runs. */
 interface CommandPlace {
   /** Working folder and home, in which the command finds dev.json and its profiles. */
   readonly cwd: string;
   readonly stdin?: string;
   /** Resolves when the user presses Ctrl-C. */
   readonly interrupted?: Promise<void>;
-  /** Replaces the pauses between attempts; by default they take their time. */
+  /** Replaces the pauses between attempts; by default the command really waits. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 

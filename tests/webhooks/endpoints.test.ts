@@ -131,11 +131,11 @@ describe("an endpoint over REST", () => {
     if (pointer !== "") expect(error.details?.map((each) => each.pointer)).toContain(pointer);
   });
 
-  test("whose URL is refused names the setting that opens it", async () => {
+  test("whose URL is refused is answered with the setting that allows the URL", async () => {
     expect((await register({ url: "http://192.168.1.1/" })).error.message).toContain("DELIVERY_ALLOW_CIDRS");
   });
 
-  test("answers 304 to one who holds the copy", async () => {
+  test("is listed with 304 to a caller who has the current list", async () => {
     const first = await demo.request(base);
     const again = await demo.request(base, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
     expect([first.status, again.status]).toEqual([200, 304]);

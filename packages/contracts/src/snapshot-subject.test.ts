@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { partitionOf, snapshotPartitions, snapshotSubject } from "./snapshot-subject.ts";
 
-/** For programs in other languages to compare theirs with: `printf demo | sha256sum`. */
+/**
+ * Partitions with which programs in other languages can compare theirs. That of demo is computed
+ * from `printf demo | sha256sum`.
+ */
 const vectors = { demo: 44, rival: 58, acme: 45, a: 18, tenant_0: 63, ["z".repeat(32)]: 52 };
 
 test.each(Object.entries(vectors))("tenant %s is in partition %i", (tenantId, partition) => {

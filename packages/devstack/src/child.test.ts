@@ -54,7 +54,7 @@ test("stop of a child that has ended returns how it ended", async () => {
   expect(await (await child).stop(5_000)).toEqual({ code: 7, signal: null });
 });
 
-test("a command that is not there rejects", async () => {
+test("starting a command that does not exist rejects", async () => {
   const start = startChild({ command: join(dir, "no-such-program"), args: [], logFile: join(dir, "none.log") });
   await expect(start).rejects.toThrow("ENOENT");
 });

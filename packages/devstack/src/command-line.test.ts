@@ -35,7 +35,7 @@ test.each([
   ["stray", "'stray'"],
   ["--state", "'--state <value>'"],
   ["--replicas mongod=2", "mongod"],
-])("%s is refused, and the message lists what there is", (words, named) => {
+])("%s is refused, and the message lists the options", (words, named) => {
   expect(() => read(words)).toThrow(named);
   expect(() => read(words)).toThrow("there is --fresh, --mtls, --replicas SERVICE=COUNT,…, --state FOLDER");
 });

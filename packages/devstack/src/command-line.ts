@@ -24,7 +24,7 @@ const written: Readonly<Record<keyof Options, string>> = {
 };
 
 /**
- * Reads the command line.
+ * Reads the options of the command line of this process.
  *
  * @param known the options of the command
  * @throws DevstackError listing the known options, when there is another one

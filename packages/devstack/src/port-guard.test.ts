@@ -9,7 +9,7 @@ const servers: Server[] = [];
 afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
 test.for(["127.0.0.1", "0.0.0.0"])(
-  "a port taken on %s is refused by its number and the variable that changes it",
+  "a port taken on %s is refused with its number and the variable that changes it",
   async (host) => {
     const port = await pickFreePort();
     const server = createServer().listen(port, host);
@@ -36,7 +36,7 @@ test("no port is picked twice, although nothing listens on the ones that were pi
   expect(ports.size).toBe(600);
 });
 
-test("those who pick at the same time do not pick from the same ports", async () => {
+test("threads that pick at the same time do not pick from the same ports", async () => {
   const pick = `import(${JSON.stringify(new URL("port-guard.ts", import.meta.url).href)})
     .then(({ pickFreePort }) => pickFreePort())
     .then((port) => require("node:worker_threads").parentPort.postMessage(port));

@@ -31,20 +31,22 @@ export async function assertPortFree(port: number, variable: string, onWait?: ()
 const pickedFrom = 10_000;
 /**
  * Outgoing connections get their local ports from 32,768 up (Linux; elsewhere from 49,152), and a
- * service that starts before the caller opens many.
+ * service that starts before the caller listens opens many of them.
  */
 const pickedBelow = 32_768;
 
-/** Ports whose numbers have the same remainder are a class. */
+/**
+ * Number of classes. Ports whose numbers have the same remainder modulo this number are a class.
+ */
 const classes = 16;
 const portsOfClass = Math.floor((pickedBelow - pickedFrom) / classes);
 let claim: Promise<number> | undefined;
 const picked = new Set<number>();
 
 /**
- * Returns a free port of 127.0.0.1, of a class from which no other process picks while this one
- * lives. The same port is not returned again for hundreds of calls, because seconds may pass before
- * the caller listens.
+ * Returns a free port of 127.0.0.1, of a class from which no other process or thread picks while
+ * this one lives. The same port is not returned again for hundreds of calls, because seconds may
+ * pass before the caller listens.
  *
  * @throws DevstackError when as many processes as there are classes pick ports
  */

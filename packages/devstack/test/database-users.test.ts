@@ -75,7 +75,8 @@ describe("npm run database-users", () => {
         expect([service, name, await attempt(url, `vidimus_${name}`, insert)]).toEqual([service, name, outcome]);
         expect([service, name, await attempt(url, `vidimus_${name}`, find)]).toEqual([service, name, outcome]);
       }
-      // A service cannot read the users or other connections, nor give itself another role.
+      // A service cannot read the users, the oplog or the operations of others, nor give itself
+      // another role.
       const own = `vidimus_${databases[service]}`;
       const roles = [{ role: "root", db: "admin" }];
       expect(await attempt(url, "admin", { find: "system.users" })).toBe("Unauthorized");
@@ -152,14 +153,14 @@ describe("npm run database-users", () => {
     expect(await urlOf("documents")).toBe(before[serviceNames.indexOf("documents")]);
   });
 
-  it("creates a user whose file was written before a run ended", async () => {
+  it("creates a user whose file an interrupted run has written", async () => {
     await using client = new MongoClient(mongod.url);
     await client.db("vidimus_signing").command({ dropUser: "signing" });
     expect((await createUsers(folder)).code).toBe(0);
     expect(await attempt(await urlOf("signing"), "vidimus_signing", find)).toBe("ok");
   });
 
-  it("takes no password from users whose connection strings it does not know", async () => {
+  it("refuses users that exist without a file in the folder, and keeps their passwords", async () => {
     const { code, stderr } = await createUsers(join(dir, "elsewhere"));
     expect([code, stderr]).toEqual([1, expect.stringMatching(/users .*documents.* exist.*--renew documents/)]);
     expect(await attempt(await urlOf("documents"), "vidimus_documents", find)).toBe("ok");

@@ -77,7 +77,7 @@ describe("the dev stack", () => {
     expect((await push(stack.dev)).status).toBe(409);
   });
 
-  it("starts over when asked to", async () => {
+  it("starts with new data and keys when `fresh` is set", async () => {
     const before = await readDevJson(stateDir);
     await using stack = await open(true);
     expect(stack.dev.tenants[0]!.apiKey).not.toBe(before?.tenants[0]!.apiKey);

@@ -57,12 +57,12 @@ test("a replica set stopped on one port is writable on another, with its rows", 
   expect(await countRows(second.url)).toBe(2);
 });
 
-test("a start finds its way when mongod listens long before it has loaded its configuration", async () => {
+test("a start succeeds when mongod listens long before it has loaded its configuration", async () => {
   const first = await open();
   await insertRow(first.url);
   await first[Symbol.asyncDispose]();
-  // mongod asks the old address of its configuration whether that is itself. Once it knows that it
-  // is not, it closes all connections.
+  // mongod asks the server at the old address in its configuration whether that server is this
+  // mongod. Once mongod knows that it is another one, mongod closes all connections.
   const silent = createServer((socket) => void setTimeout(() => socket.destroy(), 500));
   opened.use(silent.listen(portOf(first), "127.0.0.1"));
   await once(silent, "listening");
@@ -89,7 +89,7 @@ test("a data folder without users gets access control and loses it again; each s
   const anonymous = guarded.url.replace(/\/\/.*@/, "//").replace(/&?authSource=\w+/, "");
   await expect(countRows(anonymous)).rejects.toThrow("requires authentication");
   await insertRow(guarded.url);
-  // As long as there is no user, every process of this machine could create the first one.
+  // By default MongoDB lets every process of this machine create the first user.
   await using operator = new MongoClient(guarded.url);
   await operator.db("admin").command({ dropUser: "operator" });
   await using nobody = new MongoClient(anonymous);
@@ -124,7 +124,7 @@ test("a mongod whose owner has ended is stopped cleanly, and its folder is used 
   expect(await countRows(next.url)).toBe(1);
 });
 
-test("after its parent was killed with SIGKILL, the next start has the rows and no second mongod is left", async () => {
+test("after mongod's parent was killed, the next start has the rows, and no second mongod is left", async () => {
   const options = JSON.stringify({ dataDir, port: 0, logFile: join(dir, "mongod.log") });
   const script = `
     const { openMongod } = await import(${JSON.stringify(import.meta.resolve("../src/backing/mongod.ts"))});
@@ -144,7 +144,7 @@ test("after its parent was killed with SIGKILL, the next start has the rows and 
   expect(await countRows(next.url)).toBe(1);
 });
 
-test("a pid in mongod.lock that now belongs to another program is left alone", async () => {
+test("a program that now has the pid of mongod.lock is left alone", async () => {
   const first = await open();
   await first[Symbol.asyncDispose]();
   await writeFile(join(dataDir, "mongod.lock"), `${process.pid}\n`);

@@ -36,7 +36,7 @@ export async function checkHmac(
   return signed.id;
 }
 
-/** @throws VerificationError `body` when one is missing */
+/** @throws VerificationError `body` when a header is missing or malformed */
 export function readSignedHeaders(request: DeliveryRequest): SignedHeaders {
   const id = header(request, "webhook-id");
   const timestamp = header(request, "webhook-timestamp");
@@ -64,7 +64,8 @@ export async function checkSignature(
 }
 
 /**
- * @throws VerificationError `clock` when it was sent more than five minutes before or after `now`
+ * @throws VerificationError `clock` when the delivery was sent more than five minutes before or
+ * after `now`
  */
 export function checkClock({ sentAt }: SignedHeaders, now: number): void {
   const lateMs = now - sentAt;

@@ -88,7 +88,7 @@ it("the HMAC of the former secret is accepted while a secret is rotated", async 
   expect(named(await explain({ headers: both }), "failed")).toEqual([]);
 });
 
-it("a changed byte of the snapshot fails what covers it, and leaves the signature of the statement", async () => {
+it("a changed byte of the snapshot fails the digests and HMACs, not the signature of the statement", async () => {
   const changed = Buffer.from(body.toString().replace("Zürich", "Zurich"));
   const steps = await explain({ body: changed });
   expect(named(steps, "failed")).toEqual(["content-digest", "webhook-signature", "x-vidimus-signature-256", "digest"]);
@@ -109,7 +109,7 @@ it("an event has no signature to check", async () => {
   expect(detailOf(steps, "digest")).toBe("endpoint.ping has no snapshot, and no signature");
 });
 
-it("a body alone is answered with what it lacks", async () => {
+it("without headers only that check fails, and checks that need headers are not made", async () => {
   const steps = await explain({ headers: {} });
   expect(named(steps, "failed")).toEqual(["headers"]);
   expect(named(steps, "unchecked")).toEqual([
@@ -121,7 +121,7 @@ it("a body alone is answered with what it lacks", async () => {
   expect(named(await explain({ body: Buffer.from("no JSON") }), "failed")).toContain("payload");
 });
 
-/** Any change of a byte, and any replacement that one who knows the secret can make. */
+/** Changes of one byte, and replacements by one who knows the secret. */
 const changes = oneof(
   record({ at: nat(body.length - 1), to: nat(255) }).map(({ at, to }) => {
     const changed = Buffer.from(body);
@@ -140,7 +140,7 @@ const changes = oneof(
   ).map(([from = "", to = ""]) => sealed(body.toString().replace(from, to))),
 );
 
-it("some check fails exactly when the delivery is refused", async () => {
+it("a check of explainDelivery fails exactly when verifyDelivery refuses the delivery", async () => {
   await assert(
     asyncProperty(changes, async (request) => {
       const verifying = verifyDelivery(request, { secret: vector.secret, keys: [entry], now: () => at });

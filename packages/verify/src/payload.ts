@@ -20,11 +20,7 @@ export type Payload =
 
 const snapshotMark = utf8(',"snapshot":');
 
-/**
- * Parses a body.
- *
- * @throws VerificationError `body`
- */
+/** @throws VerificationError `body` when the body is not the JSON of a delivery */
 export function parsePayload(body: Bytes): Payload {
   const { id, type, data } = membersOf(parseJson(body), "the body");
   if (typeof id !== "string" || typeof type !== "string") throw malformed("the body has no id and type");

@@ -14,11 +14,7 @@ export type DeliveryRequest =
   | { readonly headers: ReceivedHeaders; arrayBuffer(): Promise<ArrayBuffer> }
   | { readonly headers: ReceivedHeaders; readonly body: Uint8Array | ArrayBuffer | string };
 
-/**
- * Returns the raw body.
- *
- * @throws VerificationError `body` when a framework has parsed it
- */
+/** @throws VerificationError `body` when a framework has parsed the body */
 export async function rawBody(request: DeliveryRequest): Promise<Bytes> {
   if ("arrayBuffer" in request) return new Uint8Array(await request.arrayBuffer());
   const { body } = request;

@@ -3,7 +3,7 @@ import { sequenceGuard } from "./verify.ts";
 
 const snapshot = (sequence: number, documentId = "d") => ({ tenantId: "t", documentId, sequence });
 
-it("runs the handler for newer snapshots only, and distinguishes repeats from older ones", async () => {
+it("the guard runs the handler for newer snapshots only, and tells repeats from older ones", async () => {
   const guard = sequenceGuard(new Map());
   const handled: number[] = [];
   const take = (sequence: number) => guard(snapshot(sequence), () => handled.push(sequence));
@@ -13,14 +13,14 @@ it("runs the handler for newer snapshots only, and distinguishes repeats from ol
   expect(handled).toEqual([1, 3, 4]);
 });
 
-it("counts tenants and documents apart", async () => {
+it("the guard counts tenants and documents apart", async () => {
   const guard = sequenceGuard(new Map());
   await guard(snapshot(5), () => {});
   expect(await guard(snapshot(1, "e"), () => {})).toBe("newer");
   expect(await guard({ ...snapshot(1), tenantId: "u" }, () => {})).toBe("newer");
 });
 
-it("takes a snapshot whose handler failed as newer when it is repeated", async () => {
+it("a snapshot whose handler failed is newer when it is repeated", async () => {
   const guard = sequenceGuard(new Map());
   const failing = guard(snapshot(1), async () => {
     throw new Error("disk full");
@@ -29,7 +29,7 @@ it("takes a snapshot whose handler failed as newer when it is repeated", async (
   expect(await guard(snapshot(1), () => {})).toBe("newer");
 });
 
-it("handles snapshots of a document that arrive together one after the other, with a slow store", async () => {
+it("snapshots of a document that arrive together are handled one by one, with a slow store", async () => {
   const kept = new Map<string, number>();
   const later = () => new Promise((resolve) => setImmediate(resolve));
   const guard = sequenceGuard({

@@ -59,7 +59,7 @@ const down = async () => {
   throw new TypeError("fetch failed");
 };
 
-it("is fetched once for all who wait, and again after an hour", async () => {
+it("the trust list is fetched once for all who wait, and again after an hour", async () => {
   const list = open();
   const found = await Promise.all([1, 2, 3].map(() => list.keyFor("a", signedAt)));
   expect(found).toEqual([key("a"), key("a"), key("a")]);
@@ -71,7 +71,7 @@ it("is fetched once for all who wait, and again after an hour", async () => {
   expect(fetches).toHaveLength(2);
 });
 
-it("is fetched for an unknown keyId at once, and then at most once a minute, whatever the ids", async () => {
+it("the list is fetched for an unknown keyId at once, then at most once a minute, whatever the ids", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   clock += minute;
@@ -97,12 +97,12 @@ it("the trust list is fetched again for a key whose listed start is after the si
   expect(await list.keyFor("b", signedAt)).toEqual(listed[0]);
 });
 
-it("is fetched past a cache without the key at once, and for a thousand bad keys once a minute", async () => {
+it("a list is fetched past a cache that lacks the key, and for a thousand bad keys once a minute", async () => {
   const asked: (string | undefined)[] = [];
   const later = { ...key("b"), validFrom: "2026-11-22T00:00:00.000Z" };
   const cached = stater.state({ active: "a", keys: [key("a"), later] }, { issuedAt: clock, revision });
   const present = stater.state({ active: "b", keys: [key("b")] }, { issuedAt: clock, revision });
-  // A cache between the receiver and the platform: it has the list of before the emergency.
+  // A cache between the receiver and the platform: it still has the list from before b was valid.
   const cache = createServer((request, response) => {
     asked.push(request.headers["cache-control"]);
     const { headers, body } = request.headers["cache-control"] === "no-cache" ? present : cached;
@@ -124,7 +124,7 @@ it("is fetched past a cache without the key at once, and for a thousand bad keys
   }
 });
 
-it("forgets a revoked key within the hour", async () => {
+it("a revoked key is forgotten within the hour", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   listed = [key("b")];
@@ -132,7 +132,7 @@ it("forgets a revoked key within the hour", async () => {
   expect(await list.keyFor("a", signedAt)).toBeUndefined();
 });
 
-it("is used for two hours while the platform is down, with one attempt a minute, and not longer", async () => {
+it("the list is used for two hours while the platform is down, with one attempt a minute", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   answer = down;
@@ -146,7 +146,7 @@ it("is used for two hours while the platform is down, with one attempt a minute,
   await expect(list.keyFor("a", signedAt)).rejects.toThrow(TrustListUnavailable);
 });
 
-it("says that it is unavailable, not that a key is unknown, while it cannot know", async () => {
+it("while no list can be had, keyFor rejects as unavailable and calls no key unknown", async () => {
   const list = open();
   answer = down;
   await expect(list.keyFor("a", signedAt)).rejects.toThrow("https://vidimus.example/api/keys could not be fetched");
@@ -164,7 +164,7 @@ it("says that it is unavailable, not that a key is unknown, while it cannot know
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
 });
 
-it("pins the first list key and the newest revision; another's list and an older one are as good as none", async () => {
+it("the first list key and the newest revision are pinned; another's list and an older one are refused", async () => {
   const lists: VerifiedTrustList[] = [];
   revision = 5;
   const list = open({ onList: (each) => void lists.push(each) });
@@ -187,7 +187,7 @@ it("pins the first list key and the newest revision; another's list and an older
   expect(await restarted.keyFor("a", signedAt)).toEqual(key("a"));
 });
 
-it("follows a pinned root to a new list key, and to none that it did not delegate to", async () => {
+it("a list key that the pinned root did not delegate to is refused, and the list before stays in use", async () => {
   const list = open({ root: stater.root });
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
   const renewed = listStater();

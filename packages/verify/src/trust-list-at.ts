@@ -43,9 +43,10 @@ export class TrustListUnavailable extends Error {
 /**
  * The trust list of a platform, cached for an hour. Make one and share it between requests.
  *
- * - A `keyId` that is not in the list, or was not valid at the signing time, causes another
- *   fetch past all caches, at most once a minute, so that a flood of unknown ids causes no flood of
- *   requests. A key for emergencies is listed in advance with tomorrow's `validFrom`.
+ * - A `keyId` that is not in the list, or was not valid at the signing time, causes another fetch
+ *   past all caches, at most once a minute, so that a flood of unknown ids causes no flood of
+ *   requests. A key for emergencies is listed in advance with tomorrow's `validFrom`; once it
+ *   signs, a newer list gives it an earlier one.
  * - While the platform does not answer, a list of up to two hours is used. An older one is not,
  *   because a key in it may have been revoked.
  * - Requests that need the list at the same time share one fetch.
@@ -105,7 +106,8 @@ class FetchedTrustList implements TrustList {
   }
 
   /**
-   * Without any list a failed attempt is repeated at once, otherwise after a minute.
+   * Without a list of up to two hours a failed attempt is repeated at once, otherwise after a
+   * minute.
    *
    * @returns whether the last attempt succeeded
    */

@@ -22,7 +22,7 @@ export const trustVector = {
     "2026-11-21T09:30:00.000Z",
     "08dc58bf6be65798ec57a45fb31183599310da3eaac47aea9a0a32a32b057c63",
   ].join("\n"),
-  /** Base64 of 64 bytes: the list key's over the statement. */
+  /** Base64 of 64 bytes: the list key's signature of the statement. */
   signature: "mTIpcdsa2vzOYhSFFfbv0A0Tpi4NZWZeJt3W5X5hYQy6PGuqUQ330lFwYKf1dnqq/7JSNTPGyLtrVvY+0UY5Dw==",
   delegation: [
     "vidimus-trust-root-v1",

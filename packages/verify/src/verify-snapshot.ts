@@ -36,8 +36,8 @@ export async function verifySnapshot(
 }
 
 /**
- * @throws VerificationError `signature` when it is malformed, or names another key than its
- * signature
+ * @throws VerificationError `signature` when the statement is malformed, or names another key than
+ * its signature
  */
 export function readStatement({ keyId, statement }: SnapshotSignature): SnapshotStatement {
   const stated = parseStatement(statement);
@@ -47,7 +47,10 @@ export function readStatement({ keyId, statement }: SnapshotSignature): Snapshot
   return stated;
 }
 
-/** @throws VerificationError `key` when the entry's id does not belong to its key; `signature` */
+/**
+ * @throws VerificationError `key` when the entry's id does not belong to its key; `signature` when
+ * the key did not sign the statement
+ */
 export async function checkStatementSignature(
   { keyId, statement, value }: SnapshotSignature,
   entry: TrustedKey,

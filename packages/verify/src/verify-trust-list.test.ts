@@ -72,7 +72,7 @@ describe("the vector, computed by other software", () => {
   });
 });
 
-describe("what another one than the platform lists", () => {
+describe("a list that somebody else than the platform made", () => {
   test("a backdated key in a list that was stated otherwise is refused", async () => {
     const backdated = { ...newEntry(), validFrom: "2020-01-01T00:00:00.000Z", validUntil: "2020-12-31T00:00:00.000Z" };
     const body = JSON.stringify({ ...list, keys: [entry, backdated] });
@@ -111,15 +111,15 @@ describe("what another one than the platform lists", () => {
   });
 });
 
-describe("what the platform stated once", () => {
-  test("a list is accepted for 25 hours, then a replayed one is refused; so is one of the future", async () => {
+describe("a list that the platform stated earlier", () => {
+  test("it is accepted from 5 minutes before until 25 hours after its statement's time, and then refused", async () => {
     await expect(verify(state(5, now - 25 * hourMs))).resolves.toMatchObject({ revision: 5 });
     expect(await refusalOf(state(5, now - 25 * hourMs - 1))).toContain("age: the list was stated more than 25 hours");
     await expect(verify(state(5, now + 300_000))).resolves.toBeDefined();
     expect(await refusalOf(state(5, now + 300_001))).toContain("age: the list was stated in the future");
   });
 
-  test("a revision below the one that is handed in is refused", async () => {
+  test("a list with a lower revision than the pinned one is refused", async () => {
     await expect(verify(state(5), { root, revision: 5 })).resolves.toMatchObject({ revision: 5 });
     expect(await refusalOf(state(4), { root, revision: 5 })).toBe("revision: 4 was taken back, 5 is newer");
   });

@@ -24,7 +24,6 @@ export interface TrustListPins {
   readonly revision?: number | undefined;
 }
 
-/** A verified trust list. */
 export interface VerifiedTrustList {
   /** The key that signs new snapshots; null while signing is off. */
   readonly active: string | null;

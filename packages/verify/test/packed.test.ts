@@ -41,7 +41,7 @@ test("the package holds JavaScript, types and a README, and depends on nothing",
   ]);
 });
 
-test("it verifies and refuses in a process that has no globals of Node", () => {
+test("the package verifies and refuses deliveries in a process that has no globals of Node", () => {
   const consumer = join(installed, "../../..");
   const program = `
     const print = console.log;
@@ -66,7 +66,7 @@ test("it verifies and refuses in a process that has no globals of Node", () => {
   expect(JSON.parse(printed)).toEqual({ kind: "snapshot", sequence: 12, refused });
 });
 
-test("its types check in a strict consumer that knows neither Node nor the DOM", () => {
+test("the package's types check in a strict consumer that knows neither Node nor the DOM", () => {
   const consumer = join(installed, "../../..");
   const compilerOptions = {
     module: "nodenext",

@@ -22,7 +22,7 @@ async function put(tenantId: string, phrase: object, expectedUpdatedAt = "", cre
   return JSON.parse(Buffer.from(answer.phraseJson).toString()) as Stored;
 }
 
-test("an update of what was read is written, and a second one of the same reading is ABORTED", async () => {
+test("an update with the updatedAt that was read is written, and a second one with it is ABORTED", async () => {
   const tenantId = phrases.newTenant();
   const read = await put(tenantId, { language: "sv", phrase: "kött" });
   const { id } = read;
@@ -32,7 +32,7 @@ test("an update of what was read is written, and a second one of the same readin
   expect((await phrases.page({ tenantId })).phrases).toEqual([first]);
 });
 
-test("an update of what was deleted meanwhile is ABORTED, and brings nothing back", async () => {
+test("an update of a phrase that was deleted since it was read is ABORTED, and creates nothing", async () => {
   const tenantId = phrases.newTenant();
   const { id, updatedAt } = await put(tenantId, { language: "sv", phrase: "kött" });
   await phrases.client.deletePhrase({ tenantId, phraseId: id });
@@ -40,7 +40,7 @@ test("an update of what was deleted meanwhile is ABORTED, and brings nothing bac
   expect((await phrases.page({ tenantId })).phrases).toEqual([]);
 });
 
-test("an update that changes nothing is no change, and one with the text of another is ALREADY_EXISTS", async () => {
+test("an update without a change keeps updatedAt, and one to another phrase's text is ALREADY_EXISTS", async () => {
   const tenantId = phrases.newTenant();
   await put(tenantId, { language: "sv", phrase: "fisk" });
   const read = await put(tenantId, { language: "sv", phrase: "kött" });
@@ -48,7 +48,7 @@ test("an update that changes nothing is no change, and one with the text of anot
   await expect(put(tenantId, { ...read, phrase: "fisk" }, read.updatedAt)).rejects.toThrow(/already_exists/);
 });
 
-test("of twenty updates of one reading at once exactly one is written", async () => {
+test("of twenty concurrent updates with one updatedAt exactly one is written", async () => {
   const tenantId = phrases.newTenant();
   const read = await put(tenantId, { language: "sv", phrase: "kött" });
   const updates = Array.from({ length: 20 }, (_, n) =>
@@ -64,14 +64,14 @@ test.for([
   ["no time", { id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" }, "yesterday"],
   ["a time in another form", { id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" }, "2026-11-25T10:00:00Z"],
   ["a time without an id", {}, "2026-11-25T10:00:00.000Z"],
-] as const)("%s to expect is INVALID_ARGUMENT", async ([, id, time]) => {
+] as const)("expected_updated_at that is %s is INVALID_ARGUMENT", async ([, id, time]) => {
   await expect(put("demo", { ...id, language: "sv", phrase: "kött" }, time)).rejects.toThrow(/invalid_argument/);
 });
 
 const create = (tenantId: string, id: string, phrase: string, description = "") =>
   put(tenantId, { id, language: "sv", phrase, description }, "", true);
 
-test("a phrase that has to be new is ALREADY_EXISTS when another has its text, which stays as it is", async () => {
+test("create_only is ALREADY_EXISTS when another phrase has the text, and leaves that phrase as it is", async () => {
   const tenantId = phrases.newTenant();
   const standing = await create(tenantId, crypto.randomUUID(), "kött", "a note");
   await expect(create(tenantId, crypto.randomUUID(), "kött")).rejects.toThrow(/already_exists/);
@@ -79,7 +79,7 @@ test("a phrase that has to be new is ALREADY_EXISTS when another has its text, w
   expect((await phrases.page({ tenantId })).phrases).toEqual([standing]);
 });
 
-test("of twenty phrases that have to be new and have one text at once one is created", async () => {
+test("of twenty concurrent create_only calls with one text exactly one creates a phrase", async () => {
   const tenantId = phrases.newTenant();
   const creations = Array.from({ length: 20 }, (_, n) => create(tenantId, crypto.randomUUID(), "kött", `n${n}`));
   const settled = await Promise.allSettled(creations);
@@ -87,7 +87,7 @@ test("of twenty phrases that have to be new and have one text at once one is cre
   expect((await phrases.page({ tenantId })).phrases).toHaveLength(1);
 });
 
-test("a phrase that has to be new needs an id, and cannot have been read before", async () => {
+test("create_only without an id, or together with expected_updated_at, is INVALID_ARGUMENT", async () => {
   const phrase = { language: "sv", phrase: "kött" };
   await expect(put("demo", phrase, "", true)).rejects.toThrow(/invalid_argument/);
   const read = { ...phrase, id: crypto.randomUUID() };

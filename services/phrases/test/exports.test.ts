@@ -18,7 +18,7 @@ const stack = new AsyncDisposableStack();
 let mongo: Mongo;
 let client: RpcClient<typeof PhraseService>;
 
-// A mongod of its own, since the last test changes what it keeps.
+// A mongod of its own, because the last test shortens the snapshot history that mongod keeps.
 beforeAll(async () => {
   const mongod = stack.use(await openTestMongod());
   const doors = { ACCESS_TARGET: "off", GRPC_PORT: "0", MESH_PORT: "0", OPS_PORT: "0" };
@@ -86,7 +86,7 @@ test("an export has the revision of its own moment, and none during a change", a
   await during.rest();
 });
 
-test("an export that outlives what mongod keeps of its moment fails with DEADLINE_EXCEEDED", async () => {
+test("an export that takes longer than mongod keeps its snapshot fails with DEADLINE_EXCEEDED", async () => {
   const admin = mongo.client.db("admin");
   const { operationTime } = await admin.command({ ping: 1 });
   const { rest } = await begin();

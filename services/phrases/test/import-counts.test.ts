@@ -25,7 +25,8 @@ test("an import counts each phrase once, as created, changed or unchanged, in a 
     sv("c", { description: "neu", commonMistakes: ["k"] }),
     sv("d"),
     sv("e"),
-    // Rows of phrases that an earlier row has: by text, by another normal form, by id.
+    // These rows name phrases again: d by its text, a by its text with white space around it, x
+    // twice by its id.
     sv("d", { description: "zuletzt" }),
     sv(" a "),
     { ...before[3], phrase: "y" },
@@ -49,7 +50,7 @@ test("two rows of one phrase count as one creation, also when thousands of rows 
   expect(await phrases.import(tenantId, rows)).toMatchObject({ ...counts, created: 0, unchanged: 3_000 });
 });
 
-test("phrases that concurrent imports create are counted by one of them only", async () => {
+test("a phrase that concurrent imports create is counted as created by one of them only", async () => {
   const tenantId = phrases.newTenant();
   const answers = await Promise.all(Array.from({ length: 4 }, () => phrases.import(tenantId, many(500))));
   const sum = (of: "created" | "changed" | "unchanged") => answers.reduce((total, answer) => total + answer[of], 0);
@@ -74,7 +75,7 @@ test("an import of one language refuses rows of another, and writes nothing", as
   expect(await phrases.import(tenantId, rows.slice(0, 2), { language: "Sv" })).toMatchObject({ created: 2 });
 });
 
-test("many phrases are deleted by their ids, those of other tenants and unknown ones skipped", async () => {
+test("phrases are deleted by their ids; unknown ids and those of other tenants are skipped", async () => {
   const tenantId = phrases.newTenant();
   const other = phrases.newTenant();
   const idsOf = async (of: string) => (await phrases.import(of, many(2_500), { withIds: true })).phraseIds;
@@ -89,7 +90,7 @@ test("many phrases are deleted by their ids, those of other tenants and unknown 
   expect((await phrases.client.getDictionaryRevision({ tenantId })).revision).not.toBe(revision.revision);
 });
 
-test("ids that are none, or too many, delete nothing", async () => {
+test("an id that is no UUID, or more than 10,000 ids, make a batch delete nothing", async () => {
   const tenantId = phrases.newTenant();
   const { phraseIds } = await phrases.import(tenantId, [sv("a")], { withIds: true });
   for (const ids of [[...phraseIds, "x"], Array.from({ length: 10_001 }, () => phraseIds[0]!)]) {

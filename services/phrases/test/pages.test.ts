@@ -100,7 +100,7 @@ test("a token of one language is refused for another", async () => {
   await expect(phrases.page({ tenantId, language: "sv", pageToken: next })).rejects.toThrow(/invalid_argument/);
 });
 
-test("one phrase by its id, and NOT_FOUND for any other", async () => {
+test("a phrase is read by its id, and any other id is NOT_FOUND", async () => {
   const tenantId = phrases.newTenant();
   await phrases.import(tenantId, numbered(1, "sv"));
   const [stored] = (await phrases.page({ tenantId })).phrases;

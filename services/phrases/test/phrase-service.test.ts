@@ -13,7 +13,7 @@ const { JSON: json, CSV: csv } = PhraseFormat;
 const database = testDatabaseName("phrases");
 let replicas: RunningTeamsService[];
 let client: RpcClient<typeof PhraseService>;
-/** Calls another process with the same database. */
+/** Calls a second replica with the same database. */
 let other: RpcClient<typeof PhraseService>;
 
 beforeAll(async () => {
@@ -120,7 +120,7 @@ test("a put with the id of a phrase renames it; its old text is free again", asy
   expect(await put(tenantId, { language: "sv", phrase: "Kiew" })).not.toMatchObject({ id });
 });
 
-test("an unknown id is kept, even if another tenant has it", async () => {
+test("an id that the tenant does not know is kept, even if another tenant has it", async () => {
   const id = randomUUID();
   const [one, two] = [freshTenant(), freshTenant()];
   expect(await put(one, { id, language: "sv", phrase: "a" })).toMatchObject({ id });
@@ -145,7 +145,7 @@ test("a put that changes nothing keeps updatedAt and the revision", async () => 
   expect(await revision(tenantId)).toBe(before);
 });
 
-test("every change gives a new revision, whichever process asks", async () => {
+test("every change gives a new revision, whichever replica is asked", async () => {
   const tenantId = freshTenant();
   const seen = [await revision(tenantId)];
   const { id } = await put(tenantId, { language: "sv", phrase: "a" });
@@ -160,7 +160,7 @@ test("every change gives a new revision, whichever process asks", async () => {
   expect(await revision(freshTenant())).toBe(seen[0]);
 });
 
-test("64 concurrent puts of one phrase through two processes leave one row with one id", async () => {
+test("64 concurrent puts of one phrase through two replicas leave one row with one id", async () => {
   const tenantId = freshTenant();
   const phrases = await Promise.all(
     Array.from({ length: 64 }, (_, n) =>
@@ -172,7 +172,7 @@ test("64 concurrent puts of one phrase through two processes leave one row with 
   expect(new Set(phrases.map(({ id }) => id))).toEqual(new Set([row!.id]));
 });
 
-test("concurrent first changes of many tenants through two processes all succeed", async () => {
+test("concurrent first changes of many tenants through two replicas all succeed", async () => {
   const fresh = Array.from({ length: 20 }, freshTenant);
   await Promise.all(
     fresh.flatMap((tenantId) =>
@@ -195,7 +195,7 @@ test("a deleted phrase is no longer listed; deleting it again, or as another ten
   }
 });
 
-test("an import counts the rows processed, and changes nothing when it is repeated", async () => {
+test("an import counts the rows processed, and keeps the ids of its phrases when it is repeated", async () => {
   const tenantId = freshTenant();
   const content = bytes({
     phrases: ["a", "b", "a"].map((phrase, n) => ({ language: "sv", phrase, description: `${n}` })),
@@ -268,7 +268,7 @@ test("an empty dictionary is an empty array in JSON, and a header in CSV", async
   );
 });
 
-test("50,000 phrases are imported, listed in order, and come back byte for byte", async () => {
+test("50,000 phrases are exported, and importing the export changes neither them nor their order", async () => {
   const tenantId = freshTenant();
   const rows = Array.from({ length: 50_000 }, (_, n) => ({ language: n % 2 ? "sv" : "en", phrase: `ord ${n}` }));
   await client.importPhrases({ tenantId, format: json, content: bytes(rows) });
@@ -285,6 +285,6 @@ test.for([
   ["a language", () => client.getDictionaryRevision({ tenantId: "demo", language: "sv_SE" })],
   ["a format", () => client.importPhrases({ tenantId: "demo", content: bytes("[]") })],
   ["JSON", () => client.upsertPhrase({ tenantId: "demo", phraseJson: bytes("{") })],
-] as const)("what is no %s is INVALID_ARGUMENT", async ([, call]) => {
+] as const)("a request with what is not %s is INVALID_ARGUMENT", async ([, call]) => {
   expect(await failureOf(call())).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
 });

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A receiver whose server stops and starts again on its port. It answers 204, or what `status` says. */
+/** A receiver whose server stops and starts again on its port. */
 export interface StoppableReceiver extends AsyncDisposable {
   readonly url: string;
   /** Ids of the webhooks that arrived, in order. */
   readonly received: readonly string[];
-  /** Status of the next answers, unless the id of a webhook has one of its own. */
+  /** Status of the next answers; 204 at first. */
   status: number;
   stop(): Promise<void>;
   start(): Promise<void>;

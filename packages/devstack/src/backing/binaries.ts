@@ -30,7 +30,6 @@ export interface WheelPin {
   readonly megabytes: number;
 }
 
-/** Versions and sources of both programs. */
 export const binaries: Readonly<Record<BinaryName, BinarySpec>> = {
   mongod: {
     name: "mongod",

@@ -36,7 +36,7 @@ const remedies: readonly (readonly [complaint: RegExp, remedy: string])[] = [
   [/liblzma\.so\.5/, "it needs liblzma 5 (Debian, Ubuntu: apt-get install liblzma5)"],
   [/GLIBC_[\d.]+' not found/, "it needs the glibc of Ubuntu 22.04, Debian 12 or newer"],
   [/SIGILL/, "it needs a processor with AVX"],
-  // execFile passes a program that the kernel refuses to sh, which cannot read it as a script.
+  // When the kernel refuses a program, execFile passes it to sh, which cannot read it as a script.
   [/ENOENT|ENOEXEC|Exec format|\bELF|Syntax error/, "it is built for another system"],
 ];
 

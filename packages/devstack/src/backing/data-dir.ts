@@ -8,14 +8,18 @@ import type { BinaryName } from "./binaries.ts";
 const ownerFile = "owner.pid";
 
 /**
- * File of the data folder with the server's pid. mongod's own pid file is empty after a clean stop.
+ * File of the data folder with the server's pid. mongod writes `mongod.lock` itself, and empties it
+ * at a clean stop.
  */
 export const pidFiles: Readonly<Record<BinaryName, string>> = {
   mongod: "mongod.lock",
   "nats-server": "nats-server.pid",
 };
 
-/** Prepares a data folder, which only its owner can enter, for a server of this process. Throws as `releaseDataDir` does. */
+/**
+ * Prepares a data folder, which only its owner can enter, for a server of this process. Throws as
+ * `releaseDataDir` does.
+ */
 export async function claimDataDir(name: BinaryName, dataDir: string): Promise<void> {
   await releaseDataDir(name, dataDir);
   await mkdir(dataDir, { recursive: true });

@@ -18,7 +18,7 @@ const alreadyExists: ReadonlySet<unknown> = new Set([51_002, 51_003]);
 const appendRole = "append";
 
 /**
- * Creates the users. Existing ones get this password, and this role instead of their own.
+ * Creates the users. Existing users get this password, and these roles instead of their own.
  *
  * @param adminUrl of a user who may create users
  */
@@ -59,7 +59,7 @@ async function ensure(db: Db, what: "User" | "Role", name: string, settings: obj
   }
 }
 
-/** Returns which of the users exist. */
+/** Returns the names of those users that exist. */
 export async function findDatabaseUsers(
   adminUrl: string,
   users: readonly Omit<DatabaseUser, "password">[],
@@ -75,11 +75,11 @@ export async function findDatabaseUsers(
 
 const urlParts = /^(mongodb(?:\+srv)?:\/\/)(?:[^/?@]*@)?([^/?@]+)\/?[^?]*(?:\?(.*))?$/;
 
-/** Returns the connection string `url` for another user with a password. */
+/** Returns the connection string `url` with this user and password instead of its own. */
 export function userUrl(url: string, { user, password, database }: DatabaseUser): string {
   const [, protocol = "", hosts = "", query = ""] = urlParts.exec(url) ?? [];
   const options = new URLSearchParams(query);
-  // Options of the user before.
+  // These options belong to the user that `url` names.
   for (const name of ["authMechanism", "authMechanismProperties"]) options.delete(name);
   options.set("authSource", database);
   return `${protocol}${encodeURIComponent(user)}:${encodeURIComponent(password)}@${hosts}/?${options}`;

@@ -16,8 +16,8 @@ export interface MongodOptions {
   /** Enables `failCommand` and the other fail points, for tests. */
   readonly failPoints?: boolean;
   /**
-   * Turns access control on: a client without a password may then do nothing. Without it every
-   * local process may do everything, even in a data folder with users.
+   * Turns access control on: a client without a password may then do nothing. Without access
+   * control every local process may do everything, even in a data folder with users.
    */
   readonly access?: MongodAccess | undefined;
   /** `findBinary("mongod")` by default. */

@@ -1,9 +1,8 @@
 import type { Page } from "playwright-core";
 
-/** A reached page, and its kind. */
 interface CrawledPage {
   readonly url: string;
-  /** Its path with `:id` for what differs from row to row. */
+  /** Path of the page, with `:id` for what differs from row to row. */
   readonly kind: string;
 }
 
@@ -23,7 +22,7 @@ export function kindOf(path: string): string {
 
 /**
  * Follows links from a page to every kind of page of its origin that links lead to, and passes each
- * loaded page to `look`. Skips files to save.
+ * loaded page to `look`. Skips exports, which a browser saves instead of showing them.
  */
 export async function crawlPages(
   page: Page,

@@ -35,7 +35,7 @@ test("the Chromium that CHROMIUM_PATH names is taken before every other one, or 
   await expect(find({ env: { CHROMIUM_PATH: join(dir, "none") } })).rejects.toThrow("CHROMIUM_PATH names");
 });
 
-test("the pinned one is installed once, and gets its own libraries and fonts", async () => {
+test("the pinned Chromium is installed once, and gets its own libraries and fonts", async () => {
   let installs = 0;
   const install = async (folder: string) => {
     installs += 1;
@@ -51,7 +51,7 @@ test("the pinned one is installed once, and gets its own libraries and fonts", a
   expect(installs).toBe(1);
 });
 
-test("where there is no pin, one on PATH is taken, else the fault says what to do", async () => {
+test("on a platform without a pin a Chromium on PATH is taken, else the fault says what to do", async () => {
   await expect(find({ platform: "darwin-arm64" })).rejects.toThrow("set CHROMIUM_PATH");
   const onPath = await program(join(dir, "path", "chromium-browser"));
   expect(await find({ platform: "darwin-arm64" })).toEqual({ path: onPath, env: {} });

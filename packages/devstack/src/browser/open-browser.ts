@@ -10,7 +10,6 @@ export interface View {
 /** Cookies and storage of a browser, in the form of a page's context. */
 type Kept = Exclude<BrowserContextOptions["storageState"], string | undefined>;
 
-/** How a page is opened. */
 export interface Visitor extends View {
   /** Whether scripts run; they do by default. */
   readonly script?: boolean;

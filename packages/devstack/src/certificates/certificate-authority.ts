@@ -51,7 +51,7 @@ interface CertificateOrder {
 }
 
 export interface CertificateAuthority {
-  /** The authority's certificate and key, from which it can be opened again. */
+  /** The authority's certificate, which peers must trust, and its key. */
   readonly pair: CertificatePair;
   issue(order: CertificateOrder): CertificatePair;
 }
@@ -140,7 +140,6 @@ function distinguished(name: string): Name {
   return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: commonName, value })])]);
 }
 
-/** The GeneralName of a host: an IP address or a DNS name. */
 function hostName(host: string): GeneralName {
   return new GeneralName(isIP(host) === 0 ? { dNSName: host } : { iPAddress: host });
 }

@@ -1,7 +1,7 @@
 /**
- * By default glibc raises the size above which it returns freed memory to the system with each
- * large buffer, up to 64 MiB, and has up to eight arenas for each core. operations.md, "Memory",
- * says what this costs. Other C libraries ignore these variables.
+ * By default each large buffer makes glibc raise the size above which it returns freed memory to
+ * the system, up to 64 MiB, and glibc has up to eight arenas for each core. operations.md,
+ * "Memory", says what this costs. Other C libraries ignore these variables.
  */
 const allocatorSettings = {
   MALLOC_ARENA_MAX: "2",

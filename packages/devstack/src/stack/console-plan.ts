@@ -21,7 +21,10 @@ export function readConsolePorts(env: NodeJS.ProcessEnv): ConsolePorts {
   return ports;
 }
 
-/** Returns the whole environment of the console: `env` with its ports, its database and the doors that it calls. */
+/**
+ * Returns the whole environment of the console: `env` with its ports, its database and the doors
+ * that it calls.
+ */
 export function consoleEnv(shared: SharedSettings, env: NodeJS.ProcessEnv, ports: ConsolePorts): NodeJS.ProcessEnv {
   const user = shared.databaseUsers?.console;
   const files = shared.identities?.console;

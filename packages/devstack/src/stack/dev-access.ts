@@ -55,7 +55,10 @@ export async function writeBrokerConfig(dir: string, trustDomain: string, files:
   return path;
 }
 
-/** Writes a file that only its owner can read; an existing file would keep its mode. */
+/**
+ * Writes a file that only its owner can read. Removes an existing file first, which would keep its
+ * mode.
+ */
 export async function writePrivate(path: string, content: string): Promise<void> {
   await rm(path, { force: true });
   await writeFile(path, content, { mode: 0o600 });

@@ -15,11 +15,8 @@ const operator = "operator" as const;
 
 /** Certificates, grants and access to the servers of a dev stack. */
 export interface DevIdentities {
-  /** Files of the operator's certificate. */
   readonly operator: TlsFiles;
-  /** Files of the certificate of each service. */
   readonly services: Readonly<Record<ServiceName, TlsFiles>>;
-  /** Files of the console's certificate. */
   readonly console: TlsFiles;
   readonly grantsFile: string;
   /** Configuration of nats-server, which identifies services by their certificates. */

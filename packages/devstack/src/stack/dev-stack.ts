@@ -114,7 +114,6 @@ async function openProcesses(
   return state.publish(tenants, { ...reached, mongodb: shared.mongoUrl, nats: shared.natsUrl });
 }
 
-/** Ports of the services and the console. */
 interface Places {
   readonly ports: StackPorts;
   readonly replicas: readonly Replica[];
@@ -142,7 +141,6 @@ function processesOf({ ports, replicas, consolePorts }: Places, shared: SharedSe
   return [...planned, { name: "console", program: "console", ops: consolePorts.ops, env: settings } as const];
 }
 
-/** Adds the addresses of the console, if there is one. */
 function withConsole(
   addresses: ReturnType<typeof devAddresses>,
   env: NodeJS.ProcessEnv,

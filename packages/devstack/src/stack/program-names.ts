@@ -3,7 +3,7 @@ export const serviceNames = ["signing", "documents", "phrases", "delivery", "gat
 
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The services, and the console, which calls them as people do. */
+/** The services, and the console, which calls their teams doors. */
 export const programNames = [...serviceNames, "console"] as const;
 
 export type ProgramName = (typeof programNames)[number];
@@ -12,7 +12,6 @@ export type ProgramName = (typeof programNames)[number];
 export interface ServicePorts {
   /** The teams door; signing's is its admin door. */
   readonly grpc: number;
-  /** The mesh door. */
   readonly mesh: number;
   readonly ops: number;
   /** Public HTTP port; present for the gateway only. */

@@ -14,7 +14,7 @@ test.each(["", "documents", "documents=0", "documents=10", "mongod=3", "document
   },
 );
 
-test("every process has ports of its own, and callers know all of a service", async () => {
+test("every process has ports of its own, and callers know all processes of a service", async () => {
   const replicas = await planReplicas({ documents: 3, gateway: 1 });
   expect(replicas.map(({ name }) => name)).toEqual(["documents-2", "documents-3"]);
   const ports = readPorts({});

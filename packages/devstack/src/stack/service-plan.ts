@@ -59,7 +59,6 @@ export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: num
   throw new DevstackError(`${variable} must be a port from 0 to 65535, not "${text}"`);
 }
 
-/** Settings that all services of one stack share. */
 export interface SharedSettings {
   readonly mongoUrl: string;
   /** Users of the databases; undefined when all services use `mongoUrl` as it is. */
@@ -171,7 +170,7 @@ export function serviceEnv(
   });
 }
 
-/** Also empties variables about another broker. */
+/** Also empties the variables with credentials for another broker. */
 function brokerSettings(files: TlsFiles | undefined): NodeJS.ProcessEnv {
   const { certFile = "", keyFile = "", caFile = "" } = files ?? {};
   return { NATS_CREDS: "", NATS_NKEY_SEED: "", NATS_CA: caFile, NATS_CERT: certFile, NATS_KEY: keyFile };

@@ -12,9 +12,9 @@ const stopDeadlineMs = 15_000;
 const readyDeadlineMs = 30_000;
 
 /**
- * V8 frees what was streamed or imported only when a generation is full, and lets the old one grow
- * in proportion to the largest heap that it may have, by default gigabytes. operations.md,
- * "Memory", says what each flag saves.
+ * V8 frees what was streamed or imported only when a generation is full, and lets the old
+ * generation grow in proportion to the largest heap that it may have, by default gigabytes.
+ * operations.md, "Memory", says what each flag saves.
  */
 const nodeFlags: Partial<Record<ProgramName, readonly string[]>> = {
   console: ["--max-semi-space-size=4"],

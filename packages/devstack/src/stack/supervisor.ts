@@ -8,9 +8,9 @@ export interface Supervised extends AsyncDisposable {
 }
 
 export interface SupervisorEvents {
-  /** It was started or restarted. */
+  /** The process was started or restarted. */
   onStart(name: string, pid: number | undefined): void;
-  /** It ended by itself and will be restarted. */
+  /** The process ended by itself and will be restarted. */
   onExit(name: string, exit: ChildExit): void;
   /** A restart failed and will be tried again. */
   onFault(name: string, error: unknown): void;

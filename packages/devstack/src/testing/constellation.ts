@@ -27,7 +27,7 @@ import { openTestFolder } from "./test-folder.ts";
 /** The five services in this process, on free ports, with the tenants `demo` and `rival`. */
 export interface Constellation extends AsyncDisposable {
   readonly dev: Omit<DevJson, "pids">;
-  /** Of a constellation with certificates. */
+  /** Undefined without certificates. */
   readonly identities: DevIdentities | undefined;
 }
 

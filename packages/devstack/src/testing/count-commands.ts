@@ -1,6 +1,5 @@
 import { type MongoCommand, mongoCommands } from "@vidimus/kit/mongo/mongo";
 
-/** Counts commands to MongoDB. */
 export interface CommandCounter extends Disposable {
   /** Runs `work`, and answers the commands that a service sent meanwhile, in order: "find heads". */
   during(work: () => Promise<unknown>): Promise<string[]>;

@@ -10,7 +10,7 @@ import { freePorts } from "./free-ports.ts";
 export interface ProcessConstellation extends AsyncDisposable {
   readonly dev: DevJson;
   readonly stateDir: string;
-  /** Settings of the processes that start from now on. */
+  /** Environment of the processes that start from now on; a test may change it. */
   readonly env: NodeJS.ProcessEnv;
   /** Reads dev.json again: pids differ after a restart. */
   current(): Promise<DevJson>;

@@ -1,12 +1,15 @@
 import type { Db, Document, Filter } from "mongodb";
 
-/** What MongoDB does for a database, as its profiler notes it: an entry a command. */
+/** What MongoDB does for a database, as its profiler notes it: one entry for each command. */
 interface Profile extends AsyncDisposable {
   /** The entries so far that match, in their order. */
   find(which: Filter<Document>): Promise<Document[]>;
 }
 
-/** Large enough for what a fault would make a test read. */
+/**
+ * Size of the capped collection. It holds all entries of a test, even when a fault makes the test
+ * send far too many commands.
+ */
 const bytesMax = 64 * 1024 * 1024;
 
 /** Profiles a database from now on. Earlier entries are dropped. */
@@ -23,7 +26,7 @@ export async function openProfile(db: Db): Promise<Profile> {
   };
 }
 
-/** Runs `work`, and answers its result with what the profiler has noted of it. */
+/** Runs `work`. Returns its result and the matching entries that the profiler made meanwhile. */
 export async function profiled<Result>(
   db: Db,
   which: Filter<Document>,

@@ -7,7 +7,7 @@ import { openTestFolder } from "./test-folder.ts";
 
 const source = fileURLToPath(new URL("test-folder.ts", import.meta.url));
 
-/** Path of a folder that another process made, which then ended by this statement. */
+/** Path of a folder that another process made before it ended by `statement`. */
 function madeAndLeft(statement: string): string {
   const script = `
     const { openTestFolder } = await import(${JSON.stringify(source)});

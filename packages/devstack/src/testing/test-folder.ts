@@ -8,14 +8,14 @@ export interface TestFolder extends Disposable {
 
 /** Linux's folder for files in memory. */
 const memory = "/dev/shm";
-/** Whole runs of the tests need a tenth of it. */
+/** Bytes of free space; a whole run of the tests needs a tenth of this. */
 const spaceMin = 4 * 2 ** 30;
 
 /**
  * Makes a folder for the servers that a test starts, in memory if it has space: a disk that other
  * work keeps busy holds writes up for seconds, and tests of time-outs would take that for a fault
- * of the platform. It is removed when it is disposed of or this process exits; after a kill, by the
- * next process that makes one.
+ * of the platform. The folder is removed when it is disposed of or this process exits; after a
+ * kill, by the next process that makes such a folder.
  *
  * @param label part of its name
  */

@@ -7,7 +7,6 @@ import { replicaSetName } from "../backing/replica-set.ts";
 import { type BackingServer, launch, waitForListener } from "../backing/server.ts";
 import { openTestFolder } from "./test-folder.ts";
 
-/** One node of a replica set. */
 interface SetNode {
   readonly pid: number | undefined;
   /** Runs an administrative command on this node, primary or not. */

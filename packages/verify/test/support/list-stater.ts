@@ -1,11 +1,10 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
-/** What is stated, and by whom. */
 interface Stating {
   readonly revision?: number;
   /** Milliseconds since 1970. */
   readonly issuedAt?: number;
-  /** The delegation; null for none. By default the root's, for a year. */
+  /** Null for none. Default: the root's delegation of the list key for a year. */
   readonly delegation?: string | null;
 }
 
@@ -17,7 +16,10 @@ export interface StatedAnswer {
 
 const yearMs = 365 * 86_400_000;
 
-/** A list key and an offline root, made now, which state and delegate as the platform's do. */
+/**
+ * A new list key and a new offline root, which sign statements and delegations as the platform's
+ * do.
+ */
 export function listStater() {
   const [rootKey, listKey] = [newKey(), newKey()];
   const delegate = (validUntil: number, root = rootKey.privateKey, { id, spki } = listKey) => {

@@ -29,13 +29,13 @@ export interface Dictionary {
   idsOf(tenantId: string, language: string, max: number): Promise<string[]>;
   countOf(tenantId: string, language: string): Promise<number>;
   /**
-   * Deletes phrases by their ids. Returns how many there were. After a failure some are deleted and
+   * Returns how many of the phrases existed and are deleted. After a failure some are deleted and
    * some are not.
    */
   deleteAll(tenantId: string, ids: readonly string[], signal: AbortSignal): Promise<number>;
   /**
-   * Runs `work`, which may write. From its first write until its end the dictionary has no
-   * revision; afterwards it has a new one.
+   * Runs `work`, which may write. From the first write until `work` ends the dictionary has no
+   * revision; afterwards the dictionary has a new one.
    */
   change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T>;
   /**
@@ -54,8 +54,9 @@ export interface DictionarySnapshot extends AsyncDisposable {
   /** As `Dictionary.revision` at that moment. */
   readonly revision: string | undefined;
   /**
-   * Batches ordered by language and text, each to be iterated once, and fetched when it is asked
-   * for. Throws when the database has dropped the moment, by default after five minutes.
+   * The phrases in batches, ordered by language and text. A batch is fetched when it is asked for,
+   * and may be iterated once. Throws when mongod no longer keeps the history of the moment, by
+   * default after five minutes.
    */
   readonly batches: AsyncIterator<Iterable<Phrase>>;
 }

@@ -11,7 +11,7 @@ beforeEach(() => {
 
 afterEach(() => vi.useRealTimers());
 
-/** Takes slots of a tenant that are free. */
+/** Takes `count` slots for a tenant; waits until all are taken. */
 const hold = (tenantId: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => slots.take(tenantId, never)));
 const kindOf = (taking: Promise<Disposable>) =>
@@ -20,7 +20,7 @@ const kindOf = (taking: Promise<Disposable>) =>
     ({ kind }: { kind: string }) => kind,
   );
 
-test("an export beyond the tenant's share waits a second and is then refused, while others go on", async () => {
+test("an export beyond the tenant's share waits a second and is then refused; another tenant's begins", async () => {
   await hold("acme", 8);
   const ninth = expect(slots.take("acme", never)).rejects.toMatchObject({
     kind: "exhausted",
@@ -31,7 +31,7 @@ test("an export beyond the tenant's share waits a second and is then refused, wh
   await ninth;
 });
 
-test("an export that waits begins when one of its tenant's ends, and those behind it wait on", async () => {
+test("when an export of a tenant ends, its first waiting one begins, and the next one keeps waiting", async () => {
   const [first] = await hold("acme", 8);
   const [ninth, tenth] = [kindOf(slots.take("acme", never)), kindOf(slots.take("acme", never))];
   first![Symbol.dispose]();
@@ -40,7 +40,7 @@ test("an export that waits begins when one of its tenant's ends, and those behin
   expect(await tenth).toBe("exhausted");
 });
 
-test("when all slots are taken, tenants take turns, and a refusal is unavailable", async () => {
+test("when all slots are taken, tenants take turns, and an export without a slot is unavailable", async () => {
   const held = await Promise.all("abcdefgh".split("").map((tenantId) => hold(tenantId, 8)));
   const started: string[] = [];
   const waiting = ["i 1", "i 2", "i 3", "j 1"].map((name) =>

@@ -2,8 +2,8 @@ import { DomainError } from "@vidimus/kit/errors";
 import { type Slot, TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 
 /**
- * Most exports that run at once. Each holds a cursor and up to 1 MiB while its reader takes it, for
- * up to ten minutes.
+ * Most exports that run at once. Each holds a cursor, and up to 1 MiB that its reader has not taken
+ * yet, for up to ten minutes.
  */
 const runningMax = 64;
 /**
@@ -18,8 +18,8 @@ const tenantRunningMax = 8;
 const waitMsMax = 1_000;
 
 /**
- * Limits running exports, in total and for each tenant. Others wait for up to a second, and tenants
- * alternate.
+ * Limits running exports, in total and for each tenant. Exports beyond a limit wait for up to a
+ * second, and tenants take turns.
  */
 export class ExportSlots {
   readonly #slots = new TenantSlots({
@@ -32,8 +32,8 @@ export class ExportSlots {
    * Takes a slot, which is released by disposal. Rejects with the signal's reason when it aborts
    * first.
    *
-   * @throws DomainError `exhausted` when no slot was free in time because the tenant has its share
-   * of 8, `unavailable` when it was because all 64 are in use
+   * @throws DomainError when no slot was free within a second: `exhausted` if the tenant has its
+   * share of 8, `unavailable` if all 64 are in use
    */
   async take(tenantId: string, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();

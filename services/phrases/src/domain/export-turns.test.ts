@@ -4,7 +4,7 @@ import { ExportTurns } from "./export-turns.ts";
 
 const never = new AbortController().signal;
 let turns: ExportTurns;
-/** The steps that run, with what ends them. */
+/** The running steps by name, each with the function that ends it. */
 let running: Map<string, () => void>;
 
 beforeEach(() => {
@@ -15,14 +15,14 @@ beforeEach(() => {
 
 afterEach(() => vi.useRealTimers());
 
-/** Runs a step that lasts until it is ended; its name begins with its tenant. */
+/** Runs a step that lasts until `end`. The first letter of its name is its tenant. */
 const step = (name: string, signal = never) =>
   turns.run(name.slice(0, 1), signal, async () => {
     await new Promise<void>((end) => running.set(name, end));
     running.delete(name);
   });
 
-/** Ends a step, and waits until the next one runs. */
+/** Ends a step and lets `pauseMs` pass, in which the next one may start. */
 async function end(name: string, pauseMs = 20): Promise<void> {
   running.get(name)?.();
   await nextTurn();
@@ -31,7 +31,7 @@ async function end(name: string, pauseMs = 20): Promise<void> {
 
 const names = () => [...running.keys()];
 
-test("two steps run at a time, of two tenants, and tenants take turns in what waits", async () => {
+test("two steps run at a time, each of another tenant, and tenants with waiting steps take turns", async () => {
   const all = Promise.all(["a1", "a2", "b1", "c1", "b2"].map((name) => step(name)));
   expect(names()).toEqual(["a1", "b1"]);
   await end("b1", 0);
@@ -47,7 +47,7 @@ test("two steps run at a time, of two tenants, and tenants take turns in what wa
   expect(names()).toEqual(["a3", "b3"]);
 });
 
-test("a step of a tenant does not wait for the step or the rest of another one", async () => {
+test("a tenant's step does not wait for the step or the rest of another tenant", async () => {
   for (const name of ["a1", "a2", "a3", "a4"]) void step(name);
   expect(names()).toEqual(["a1"]);
   await vi.advanceTimersByTimeAsync(20);
@@ -85,7 +85,7 @@ test.each([
   [4, 16],
   [6, 32],
   [8, 32],
-])("a tenant with %i exports rests for %i ms after a step of 8", async (exports, restMs) => {
+])("a tenant with %i exports rests for %i ms after a step of 8 ms", async (exports, restMs) => {
   for (let count = 1; count <= exports; count += 1) void step(`a${count}`);
   await vi.advanceTimersByTimeAsync(8);
   await end("a1", Math.max(0, restMs - 1));

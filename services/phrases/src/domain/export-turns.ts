@@ -3,21 +3,22 @@ import { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 /** Most steps at once: while one fetches rows, another one writes the text of its rows. */
 const runningMax = 2;
 /**
- * Most steps of one tenant at once, so that another tenant's step need not wait for the end of one.
+ * Most steps of one tenant at once, so that a step of a second tenant never waits for one of them
+ * to end.
  */
 const tenantRunningMax = 1;
 
 /**
- * A step is counted as at most this long, because one that waited for its cursor used the event
- * loop for less time than it took.
+ * Longest duration of a step that the rest after it is computed from, because a step that waited
+ * for its cursor used the event loop for less time than it took.
  */
 const stepMsCounted = 20;
 /** Longest rest, as a multiple of the step before it. */
 const restFactorMax = 4;
 
 /**
- * Runs the steps of exports, a few milliseconds each: two at a time, of two tenants, between which
- * waiting steps alternate.
+ * Runs the steps of exports, a few milliseconds each. Two run at a time, each of another tenant,
+ * and tenants with waiting steps take turns.
  *
  * A tenant with more than two exports rests after each step, for up to four times its duration.
  * Many exports of a tenant then leave four fifths of the time to other calls, which need several

@@ -16,7 +16,7 @@ test.each([
   ["I-KLINGON", "i-klingon"],
   ["sgn-be-fr", "sgn-BE-FR"],
   ["Art-Lojban", "art-lojban"],
-])("%s is %s by case alone, and stays so", (tag, kept) => {
+])("%s becomes %s, which differs only in case, and parsing it again changes nothing", (tag, kept) => {
   expect(parseLanguage(tag)).toBe(kept);
   expect(parseLanguage(kept)).toBe(kept);
 });
@@ -63,7 +63,7 @@ test.each([
   expect(parseLanguage(tag)).toBeUndefined();
 });
 
-test("a tag with an underscore is refused with the tag it was meant to be, and a long one is cut", () => {
+test("the message about a tag with an underscore proposes a hyphen, and a long tag is cut in it", () => {
   expect(languageFault("sv_SE")).toContain('"sv_SE" (did you mean "sv-SE"?)');
   expect(languageFault("x".repeat(10_000)).length).toBeLessThan(120);
 });

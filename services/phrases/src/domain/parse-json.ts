@@ -1,11 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { checkJsonBytes } from "@vidimus/kit/json-bytes";
 
-/**
- * Parses JSON.
- *
- * @throws DomainError `invalid` when it is not JSON, or not UTF-8
- */
+/** @throws DomainError `invalid` when the bytes are not JSON, or not UTF-8 */
 export function parseJson(bytes: Uint8Array): unknown {
   checkJsonBytes(bytes);
   try {

@@ -6,7 +6,10 @@ import type { PhraseDraft } from "./phrase.ts";
 const phraseCharsMax = 256;
 const descriptionCharsMax = 1_000;
 const mistakesMax = 50;
-/** Most violations of one phrase. Every unknown member is one, so their number must be limited. */
+/**
+ * Most violations of one phrase. Every unknown member is a violation, so their number must be
+ * limited.
+ */
 export const violationsMax = 20;
 
 /** Separates mistakes in a CSV cell. */

@@ -2,10 +2,9 @@ import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token"
 import { DomainError } from "@vidimus/kit/errors";
 import type { Phrase, PhraseDraft } from "./phrase.ts";
 
-/** Most phrases of a page. */
 export const pageRowsMax = 200;
 
-/** A position in a dictionary: the key of the phrase before it. */
+/** A position in a dictionary: the key of the last phrase before it. */
 export type PhrasePosition = Pick<PhraseDraft, "language" | "phrase">;
 
 export interface PageQuery {
@@ -39,7 +38,7 @@ export function toPageToken(position: PhrasePosition | undefined): string {
 /**
  * The position in a page token; undefined for "".
  *
- * @throws DomainError `invalid` when no page of the language has returned it
+ * @throws DomainError `invalid` when it is not a page token, or is a token of another language
  */
 export function readPageToken(token: string, language: string | undefined): PhrasePosition | undefined {
   if (token === "") return undefined;

@@ -15,13 +15,12 @@ export type PhraseWrite =
 /** What a plan does to a phrase. */
 export type Outcome = "created" | "changed" | "unchanged";
 
-/** The result of planning a list of upserts. */
 export interface UpsertPlan {
   /** Writes in order, because an earlier write may free the key that a later one takes. */
   readonly writes: readonly PhraseWrite[];
   /** The resulting phrase of each draft, without those in conflict. */
   readonly phrases: readonly Phrase[];
-  /** The outcome of each of these phrases. */
+  /** In the order of `phrases`. */
   readonly outcomes: readonly Outcome[];
   /** Drafts, by position from 0, whose id belongs to one phrase and whose key to another. */
   readonly conflicts: readonly { readonly position: number; readonly message: string }[];

@@ -85,8 +85,9 @@ export function createUnderOwnId(
 }
 
 /**
- * The outcomes of the import as a whole, after a retry. The failed attempt has written some phrases,
- * under its ids; the plan of the retry calls them unchanged, but the import created or changed them.
+ * The outcomes of the import as a whole, after a retry. The failed attempt has written some
+ * phrases, under the ids of its plan; the plan of the retry calls them unchanged, but the import
+ * created or changed them.
  */
 function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlyMap<string, Outcome>): Outcome[] {
   return outcomes.map((outcome, index) => {
@@ -96,9 +97,7 @@ function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlyMap
 }
 
 /**
- * Deletes a phrase.
- *
- * @returns false when there is none with that id
+ * @returns false when there is no phrase with that id
  * @throws DomainError `unavailable` after 100 attempts
  */
 export function deleteWithRetry(

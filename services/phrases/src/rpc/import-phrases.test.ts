@@ -31,7 +31,7 @@ test.each(Object.entries(forms))(
   },
 );
 
-test.each(Object.entries(forms))("the memory of a file of %s that is refused is free", async (_, [format, text]) => {
+test.each(Object.entries(forms))("the memory of a refused file of %s is freed", async (_, [format, text]) => {
   const request = requestOf(format, `${text}{`);
   const { buffer } = request.content;
   expect(buffer.byteLength).toBeGreaterThan(text.length);

@@ -17,7 +17,7 @@ export interface ListPhrasesDeps {
 }
 
 /**
- * In a stream it reads a batch after the one before was sent, so that memory use stays constant.
+ * A stream fetches a batch only after the one before was sent, so that memory use stays constant.
  */
 export function listPhrases({
   phrases,
@@ -42,7 +42,7 @@ export function listPhrases({
       const content = pieces.take();
       if (!content) continue;
       yield { content, revision };
-      // It was sent. V8 would free it only when it collects its old objects.
+      // The piece was sent. V8 would free its memory only when it collects its old objects.
       freeBuffer(content);
     }
   };

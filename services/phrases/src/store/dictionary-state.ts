@@ -6,7 +6,7 @@ import type { SnapshotOptions } from "./snapshot-options.ts";
 
 /** A change writes nothing after this time, which is longer than any call may take. */
 const changeMsMax = 90_000;
-/** A change that began before this time has ended, or its process has died. */
+/** A change that began longer ago than this has ended, or its process has died. */
 const abandonedAfterMs = 180_000;
 
 /** A change of one dictionary, from before its first write until after its last. */
@@ -23,9 +23,10 @@ export interface Change {
 
 /**
  * Keeps the revision of each dictionary. A change sets a mark before its first write and removes it
- * after its last, and both replace the revision. So a dictionary without a mark keeps its content
- * as long as its revision, even when a process died. A transaction around the writes would do the
- * same, but the transaction of a killed process keeps its locks for a minute.
+ * after its last; setting and removing it replace the revision. So two reads without a mark that
+ * find the same revision find the same content, even when a process died between them. A
+ * transaction around the writes would do the same, but the transaction of a killed process keeps
+ * its locks for a minute.
  */
 export class DictionaryState {
   readonly #rows: Collection<DictionaryRow>;

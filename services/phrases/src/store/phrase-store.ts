@@ -11,22 +11,22 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
 
 /**
- * Rows that an export fetches at once. A batch of 500 rows survives two garbage collections, and
- * memory grows by another 100 MB.
+ * Rows that an export fetches at once. Batches of 500 rows would survive two garbage collections,
+ * and memory would grow by another 100 MB.
  */
 const rowsPerBatch = 200;
 /** Most phrases that one command deletes, which takes some 50 ms. */
 const idsPerDelete = 1_000;
 
 /**
- * Keeps the tenants' phrases. Every write is conditional on the rows that were read, so no locks
+ * Keeps the tenants' phrases. Every upsert is conditional on the rows that were read, so no locks
  * are needed.
  */
 export class PhraseStore implements Dictionary {
   static readonly indexes = {
     phrases: {
       id: { key: { tenantId: 1, id: 1 }, unique: true },
-      // Its order is also that of exports.
+      // Exports are sorted by this index.
       phrase: { key: { tenantId: 1, language: 1, phrase: 1 }, unique: true },
     },
   } as const satisfies DatabaseIndexes;

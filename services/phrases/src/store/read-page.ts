@@ -5,7 +5,7 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 
 /**
  * Most phrases that a search examines. It reads only their keys from the index, in about 40 ms, so
- * a text that no phrase contains costs no more.
+ * a search for a text that no phrase contains costs no more.
  */
 const examinedMax = 20_000;
 /** The index of exports. */
@@ -65,8 +65,8 @@ async function search(
 }
 
 /**
- * Selects what is behind a position. Each branch is one range of the index, and MongoDB merges them
- * in order.
+ * Selects the phrases after a position. Each branch is one range of the index, and MongoDB merges
+ * them in order.
  */
 function rangeOf(tenantId: string, language: string | undefined, after: PhrasePosition | undefined): Filter<PhraseRow> {
   if (!after) return language === undefined ? { tenantId } : { tenantId, language };

@@ -1,6 +1,6 @@
 import type { ClientSession, MongoClient } from "mongodb";
 
-/** Options by which all reads of a session see the database as of the first one. */
+/** Options with which all reads of a session see the database as of the first read. */
 export interface SnapshotOptions {
   readonly session: ClientSession;
   /** Without it the client's read concern, majority, would override the session's. */

@@ -14,7 +14,6 @@ export interface PhraseJson {
   description: string;
 }
 
-/** All messages of a stream. */
 export async function collect<T>(messages: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const message of messages) all.push(message);
@@ -59,7 +58,7 @@ export async function openPhrases() {
         content: Buffer.from(JSON.stringify(rows)),
         ...options,
       }),
-    /** Every page of a request, and how many there were. */
+    /** The texts of all pages of a request, and the number of phrases of each page. */
     pages: async (request: Parameters<typeof page>[0], limit?: number) => {
       const phrases: string[] = [];
       const sizes: number[] = [];

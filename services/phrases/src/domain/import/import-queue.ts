@@ -14,7 +14,7 @@ const tenantBytesMax = bytesMax / 2;
  * Runs two imports at a time. A tenant's imports run one after the other, and tenants take turns.
  */
 export class ImportQueue {
-  /** A tenant's turn ends with its import; otherwise it would get the next slot at once. */
+  /** A tenant's turn ends with its import; otherwise the tenant would get the next slot at once. */
   readonly #slots = new TenantSlots({ capacity: runningMax, share: 1, turnEndsLate: true });
   readonly #bytes = new Holdings();
 

@@ -3,7 +3,6 @@ import { DomainError } from "@vidimus/kit/errors";
 /** Most rows of one import, blank lines included. */
 export const importRowsMax = 50_000;
 
-/** Largest import, in bytes. */
 export const importBytesMax = 10 * 1024 * 1024;
 
 /**

@@ -1,6 +1,6 @@
 import type { Outcome, UpsertPlan } from "../plan-upserts.ts";
 
-/** The number of an import's phrases by outcome. A phrase of several rows counts once. */
+/** Numbers of phrases, not of rows, by outcome. */
 interface ImportCounts {
   readonly created: number;
   readonly changed: number;

@@ -20,7 +20,7 @@ function pack(drafts: readonly PhraseDraft[]): PackedDrafts {
   return packed;
 }
 
-test("returns the drafts in order, whatever their texts hold, as often as asked", () => {
+test("drafts are returned in order, as often as asked, whatever characters their texts have", () => {
   const texts = ['a "quote"', "back\\slash", "\\n as two characters", "[1],", "ord\u00a0här", "😀"];
   const drafts = texts.map((text) => draft(text, { commonMistakes: [text, text], description: text }));
   const packed = pack(drafts);
@@ -36,7 +36,7 @@ test("a batch ends with the draft that brings it to 32 KiB of text", () => {
   expect(sizes([])).toEqual([]);
 });
 
-test("knows whether any draft has an id", () => {
+test("packed drafts tell whether any of them has an id", () => {
   expect(pack([draft("a"), draft("b")]).withIds).toBe(false);
   expect(pack([draft("a", { id: "01900000-0000-7000-8000-000000000000" }), draft("b")]).withIds).toBe(true);
 });

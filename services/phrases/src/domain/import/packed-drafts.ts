@@ -11,8 +11,9 @@ const batchCharsMax = 32 * 1024;
  * Drafts of an import, kept as JSON text, one line each, because objects took up to seven times the
  * memory.
  *
- * The lines of a batch are joined without brackets. V8 keeps a template string as a tree, which
- * `JSON.parse` copies into the old generation: 20 MiB of each large import.
+ * The lines of a batch are joined without brackets around them and are parsed one by one. Brackets
+ * would take a template string, which V8 keeps as a tree and `JSON.parse` copies into the old
+ * generation: 20 MiB of each large import.
  */
 export class PackedDrafts {
   readonly #batches: string[] = [];
@@ -38,7 +39,7 @@ export class PackedDrafts {
     if (this.#chars >= batchCharsMax) this.#pack();
   }
 
-  /** The drafts in order, in batches. */
+  /** The drafts in order, in batches. May be called again. */
   *batches(): Generator<readonly PhraseDraft[]> {
     this.#pack();
     for (const lines of this.#batches) yield lines.split("\n").map((line) => JSON.parse(line) as PhraseDraft);

@@ -10,7 +10,7 @@ function read(text: string) {
   return { rows: rows.map(({ value }) => value), lines: rows.map(({ line }) => line) };
 }
 
-test("columns are read by name, and empty cells are left out, except of phrase and language", () => {
+test("columns are read by name, and empty cells are left out, except those of phrase and language", () => {
   const { rows } = read(
     "phrase,language,id,caseSensitive,forbidden,commonMistakes,description,tenant\r\nå,sv,,TRUE,false,a|b,,x\r\n,,,,,,,y\r\n",
   );
@@ -69,7 +69,7 @@ test.each([
   }
 });
 
-test("any other word is passed on as text, which the check of its row refuses", () => {
+test("a word that is no boolean is passed on as text, which the check of its row refuses", () => {
   expect(read("language,phrase,forbidden\nsv,a,ja\n").rows).toEqual([{ language: "sv", phrase: "a", forbidden: "ja" }]);
 });
 
@@ -91,7 +91,7 @@ test("names of columns are recognised with white space around them and in any ca
 test.each([
   ["LF", "\n"],
   ["CRLF", "\r\n"],
-])("lines are those of the file, with quoted line breaks, blank lines and %s", (_, eol) => {
+])("line numbers are those of the file, with quoted line breaks, blank lines and %s", (_, eol) => {
   const { rows, lines } = read(["\ufefflanguage,phrase", "", 'sv,"a', 'b"', "sv,c", "", "", "sv,d"].join(eol));
   expect(rows).toHaveLength(3);
   expect(lines).toEqual([3, 5, 8]);
@@ -163,7 +163,7 @@ test("the rows that are counted before a file is parsed are never fewer than tho
       try {
         parse(text, { ...options, on_record: count });
       } catch {
-        // The records read before the fault.
+        // The records before the fault are counted.
       }
       const counter = new RowCounter(new CsvRowScanner());
       counter.add(Buffer.from(text));

@@ -10,7 +10,7 @@ import { checkRowCount, checkRowSize, type ImportRow, importRowsMax, refusedImpo
  */
 const scanBytes = 16 * turnBytes;
 
-/** Most bytes outside of the rows, without commas and white space. */
+/** Most bytes outside of the rows. The comma and the white space between two rows do not count. */
 const frameBytesMax = 64 * 1024;
 
 /**

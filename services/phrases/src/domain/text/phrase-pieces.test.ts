@@ -49,7 +49,7 @@ test.each([
   expect(pieces.join("")).toBe(whole(text, batches.flat()));
 });
 
-test("an empty dictionary has one piece as JSON, and as CSV its columns", async () => {
+test("an empty dictionary is one piece: an empty array as JSON, the header as CSV", async () => {
   expect((await piecesOf(jsonText, [])).pieces).toEqual(["[]"]);
   expect((await piecesOf(csvText, [])).pieces).toEqual([csvText.head]);
 });
@@ -62,7 +62,7 @@ test("a piece has 128 Ki characters and at most one phrase more; the last one is
   }
 });
 
-test("one step writes at most one piece of a batch, or one batch", async () => {
+test("a step ends when a piece is full or a batch has ended", async () => {
   const { pieces, steps } = await piecesOf(jsonText, [long, few, few]);
   // The last batches and the end of the text take a step each without filling a piece.
   expect(steps - pieces.length).toBeLessThanOrEqual(4);

@@ -32,7 +32,7 @@ export const csvColumns = [
 
 /**
  * RFC 4180 with a header and CRLF. Values that a spreadsheet may run as formulas are not escaped,
- * because they would be imported as other phrases.
+ * because escaped values would be imported as other phrases.
  */
 export const csvText: PhraseText = {
   head: `${csvColumns.join(",")}\r\n`,
