@@ -58,7 +58,7 @@ describe.each([
 
   const refusal = [{ reason: "PERMISSIONS_VIOLATION" }, "broker refuses"];
 
-  test("each service may do what it does", async () => {
+  test("each service may publish and listen where it needs to", async () => {
     await using documents = openBus("documents");
     await using delivery = openBus("delivery");
     await using gateway = openBus("gateway");

@@ -109,7 +109,7 @@ test.each([
   ["a service's", "service", ["delivery", "delivery.vidimus"], "delivery", "no route"],
   ["a nameless", "nameless", [], "nats", "no route"],
   ["a server's", "server", ["nats", "*.nats"], "nats", "a snapshot"],
-] as const)("a server with %s certificate (%s) joins the cluster only when it is one of its own", async (...row) => {
+] as const)("a server with %s certificate (%s) joins the cluster only when the cluster names it", async (...row) => {
   const [, name, hosts, path, outcome] = row;
   await using joined = await joinCluster(name, await issue(name, hosts, path));
   expect(await heardOn(joined, name)).toBe(outcome);

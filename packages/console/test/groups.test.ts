@@ -37,7 +37,7 @@ test("a person gets the roles of all rules that match its groups at the issuer",
   expect(await rolesOf("kari", "times")).toBeUndefined();
 });
 
-test("who left a group has its roles no more after the next sign-in", async () => {
+test("a person who left a group has lost the group's roles after the next sign-in", async () => {
   const { browser } = await signIn("ola", { groups: ["chiefs"] });
   await signIn("ola", { groups: ["desk"] });
   expect((await browser.open(world.origin)).text).toContain("You are editor here.");

@@ -186,7 +186,7 @@ test("the database has the hash of a session's id, and the id nowhere", async ()
   expect(JSON.stringify(rows)).not.toContain(id);
 });
 
-test("a name of another host that leads here is shown nothing, signed in or not", async () => {
+test("a request by another host name that leads here is shown no page, signed in or not", async () => {
   const browser = new Browser();
   await browser.open(start());
   const cookie = `${sessionName()}=${browser.cookies.get(sessionName())}`;

@@ -73,7 +73,7 @@ describe("the vector, computed by other software", () => {
 });
 
 describe("a list that somebody else than the platform made", () => {
-  test("a backdated key in a list that was stated otherwise is refused", async () => {
+  test("a list to which a backdated key was added after it was stated is refused", async () => {
     const backdated = { ...newEntry(), validFrom: "2020-01-01T00:00:00.000Z", validUntil: "2020-12-31T00:00:00.000Z" };
     const body = JSON.stringify({ ...list, keys: [entry, backdated] });
     expect(await refusalOf({ ...state(), body })).toContain("digest: another list was stated");

@@ -221,7 +221,7 @@ describe("roles", () => {
     for (const { code } of await Promise.all(calls.map(refusal))) expect(code).toBe(Code.PermissionDenied);
   });
 
-  test("a person speaks for no role that it does not have in the tenant", async () => {
+  test("a person cannot act with a role that the person does not have in the tenant", async () => {
     const tenantId = await people.tenant({ ada: ["owner"], bo: ["admin"] });
     const elsewhere = await people.tenant({ bo: ["owner"] });
     const asOwner = people.as("bo", "owner");
