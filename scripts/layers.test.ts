@@ -47,7 +47,7 @@ describe("layers", () => {
     const [, name = path] = /^(?:services|packages)\/(.*)\/src$/.exec(path) ?? [];
     return [name, folders] as const;
   });
-  test.each(named)("a folder of %s imports from folders above its line only", (_, folders) => {
+  test.each(named)("the table lets a folder of %s import only from folders that it lists before", (_, folders) => {
     const names = Object.keys(folders);
     for (const [index, [name, { imports, types = [] }]] of Object.entries(folders).entries()) {
       for (const other of [...imports, ...types]) expect(names.slice(0, index), name).toContain(other);

@@ -28,7 +28,7 @@ else {
   if (gone.length > 0) process.exitCode = 1;
 }
 
-/** Returns what the steps of a folder collect. */
+/** Runs Vitest once for each step, because steps differ in environment and configuration. */
 function collect(dir: string): CollectedTest[] {
   return testSteps(dir).flatMap(({ script, env, args }) => {
     const { status, stdout, stderr } = spawnSync(

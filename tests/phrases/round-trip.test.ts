@@ -68,12 +68,15 @@ beforeAll(async () => {
   rival = openDictionary(stack.dev.gateway, (await tenants.create()).apiKey);
 });
 
-test.for(awkward)("a phrase, a description and mistakes come back as expected: %s", async ([, sent, kept]) => {
-  expect((await demo.put({ language: "mul", phrase: sent })).phrase).toBe(kept);
-  const mistakes = [kept.replaceAll("|", "/"), "x"];
-  const full = await demo.put({ language: "mul", phrase: sent, description: sent, commonMistakes: mistakes });
-  expect(full).toMatchObject({ phrase: kept, description: kept, commonMistakes: mistakes });
-});
+test.for(awkward)(
+  "a phrase and its texts come back trimmed and in NFC, and otherwise as they were sent: %s",
+  async ([, sent, kept]) => {
+    expect((await demo.put({ language: "mul", phrase: sent })).phrase).toBe(kept);
+    const mistakes = [kept.replaceAll("|", "/"), "x"];
+    const full = await demo.put({ language: "mul", phrase: sent, description: sent, commonMistakes: mistakes });
+    expect(full).toMatchObject({ phrase: kept, description: kept, commonMistakes: mistakes });
+  },
+);
 
 test.for(refused)("%s is refused", async ([, phrase]) => {
   for (const send of [

@@ -38,7 +38,6 @@ interface Change {
   readonly at: Date;
 }
 
-/** A snapshot as it is stored. */
 export interface StoredSnapshot {
   readonly documentId: string;
   readonly sequence: number;

@@ -50,7 +50,6 @@ export function draftOf(type: string, { meta, ...overrides }: { meta?: object; [
   return article({ id, type, links: [], ...(content ? { content } : {}), ...overrides, meta: { ...base, ...meta } });
 }
 
-/** Pushes and publishes a document. */
 export async function publish(room: Newsroom, document: ReturnType<typeof article>): Promise<string> {
   const id = await room.push(document);
   await transition(room, id, "publish");

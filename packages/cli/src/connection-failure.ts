@@ -1,4 +1,3 @@
-/** Meanings of the system's codes for failed connections. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection broke",

@@ -165,13 +165,15 @@ test("an endpoint without events is refused at the events", async () => {
   ]);
 });
 
-test("an endpoint's settings are changed; its headers stay unless others are typed, and can be removed", async () => {
+/** Sends the form of an endpoint's settings, its URL and event included. */
+const change = async (page: string, fields: readonly [string, string][]) =>
+  ada.submit(at(`${page}/edit`), [["url", receiver.url], ["events", "snapshot.usable"], ...fields]);
+
+test("a change of an endpoint keeps the headers that it does not name", async () => {
   const { endpointId, page } = await registered("Before", { headers: "x-one: 1" });
   const form = await ada.open(at(`${page}/edit`));
   expect(fieldOf(form.text, "name")).toBe("Before");
-  const change = (fields: [string, string][]) =>
-    ada.submit(at(`${page}/edit`), [["url", receiver.url], ["events", "snapshot.usable"], ...fields]);
-  const changed = await change([
+  const changed = await change(page, [
     ["name", "After"],
     ["types", "core/article"],
     ["rate", "0.5"],
@@ -182,10 +184,18 @@ test("an endpoint's settings are changed; its headers stay unless others are typ
   const settings = { name: "After", documentTypes: ["core/article"], ratePerSecond: 0.5, maxInFlight: 4 };
   const kept = { description: "The site\nof the coast", events: ["snapshot.usable"], headerNames: ["x-one"] };
   expect(await read(endpointId)).toMatchObject({ ...settings, ...kept });
-  await change([["headers", "x-two: 2"]]);
+});
+
+test("headers that are typed replace an endpoint's headers, which can also be removed", async () => {
+  const { endpointId, page } = await registered("With headers", { headers: "x-one: 1" });
+  await change(page, [["headers", "x-two: 2"]]);
   expect(await read(endpointId)).toMatchObject({ headerNames: ["x-two"], name: new URL(receiver.url).host });
-  await change([["no-headers", "yes"]]);
+  await change(page, [["no-headers", "yes"]]);
   expect(await read(endpointId)).toMatchObject({ headerNames: [] });
+});
+
+test("an endpoint's new URL without a host is refused, and shown again", async () => {
+  const { page } = await registered("Moves");
   const bad = await ada.submit(at(`${page}/edit`), [
     ["url", "/hook"],
     ["events", "snapshot.usable"],

@@ -42,6 +42,6 @@ it.each([
   expect(await preferredBeside(killed, address)).toBeLessThan(64);
 });
 
-it("a replica without a fixed address shares the partitions with all others", async () => {
+it("two replicas without a fixed address share the partitions", async () => {
   expect(await preferredBeside(undefined, undefined)).toBeLessThan(64);
 });

@@ -14,7 +14,6 @@ interface GroupRule {
   readonly roles: readonly string[];
 }
 
-/** Roles by tenant id. */
 type RolesByTenant = ReadonlyMap<string, readonly string[]>;
 
 const rolePattern = /^[\w-]{1,64}$/;

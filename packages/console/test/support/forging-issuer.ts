@@ -4,7 +4,6 @@ import { createServer, type ServerResponse } from "node:http";
 
 /** What the issuer's token endpoint answers next. */
 interface Next {
-  /** Claims of the ID token. */
   claims: Readonly<Record<string, unknown>>;
   /** Header `alg` of the ID token; "none" leaves its signature empty. */
   alg: "RS256" | "none";

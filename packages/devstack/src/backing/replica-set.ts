@@ -30,7 +30,6 @@ interface PrimaryOptions {
   readonly signal: AbortSignal;
 }
 
-/** Returns the connection string of `operator`. */
 export function operatorUrl(port: number, { operatorPassword: password }: MongodAccess): string {
   return userUrl(replicaSetUrl(port), { user: "operator", password, database: "admin" });
 }

@@ -23,7 +23,10 @@ export interface DevIdentities {
   readonly brokerConfig: string;
   /** Key file and passwords of MongoDB. */
   readonly database: DatabaseAccess;
-  /** Makes a certificate with other names, for tests. */
+  /**
+   * For tests: makes a certificate with the URI names `uris`, valid until `to`, in files that begin
+   * with `name`.
+   */
   issue(name: string, uris: readonly string[], to?: Date): Promise<TlsFiles>;
   /**
    * Replaces the certificate of a service or of the operator. A running service uses the new one

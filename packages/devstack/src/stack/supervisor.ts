@@ -8,7 +8,6 @@ export interface Supervised extends AsyncDisposable {
 }
 
 export interface SupervisorEvents {
-  /** The process was started or restarted. */
   onStart(name: string, pid: number | undefined): void;
   /** The process ended by itself and will be restarted. */
   onExit(name: string, exit: ChildExit): void;

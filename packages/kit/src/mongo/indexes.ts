@@ -19,7 +19,6 @@ export interface Index {
 /** The indexes of one collection by name. */
 export type CollectionIndexes = Readonly<Record<string, Index>>;
 
-/** The indexes of a database by collection. */
 export type DatabaseIndexes = Readonly<Record<string, CollectionIndexes>>;
 
 /** Makes the indexes that do not exist yet. Idempotent. */

@@ -33,7 +33,6 @@ interface OtlpRequest {
   }[];
 }
 
-/** A span with the service that has exported it. */
 export type ReceivedSpan = OtlpSpan & { readonly service: string };
 
 /** A collector that keeps what it gets. */

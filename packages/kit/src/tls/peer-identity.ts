@@ -31,7 +31,6 @@ export function isIdentityPath(text: string): boolean {
   return marked.length === 1 && marked[0] === serviceMark && isIdentity(serviceIdentity("a", "service", text));
 }
 
-/** The identity of a service of a trust domain. */
 export function serviceIdentity(trustDomain: string, service: string, path = plainIdentityPath): string {
   return `spiffe://${trustDomain}${path.replace(serviceMark, service)}`;
 }

@@ -8,7 +8,10 @@ export interface TlsMaterial {
   /** The certificates in `ca`. */
   readonly authorities: readonly X509Certificate[];
   readonly identity: string;
-  /** Path of the services' identities, unless it is `/{service}`. */
+  /**
+   * Path in the SPIFFE ids of the services, with `{service}` for a service's name; undefined for
+   * `/{service}`.
+   */
   readonly identityPath?: string | undefined;
   /** End of the certificate's validity, in ms since 1970. */
   readonly validToMs: number;

@@ -62,7 +62,6 @@ export interface LaneStep<Row extends LaneRow> {
   readonly attempted: Row;
   /** Rows of `lane` with changed fields of their own. */
   readonly changed: readonly Row[];
-  /** Rows that reached a final state. */
   readonly ended: readonly { readonly row: Row; readonly state: FinalState }[];
   /** The final state of all rows older than the attempted one, including those not in memory. */
   readonly olderEnd?: FinalState;

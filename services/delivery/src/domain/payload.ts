@@ -37,7 +37,6 @@ export function factsOf({ status, documentType, version }: Omit<Snapshot, keyof 
 /** Most older pending snapshots of a document that are listed with a snapshot. */
 export const olderPendingMax = 256;
 
-/** A snapshot as documents' feed returns it. */
 export interface FeedSnapshot extends Snapshot {
   /** Documents' attestation for signing, which delivery passes on unread. */
   attestation: Uint8Array;

@@ -11,7 +11,6 @@ interface EndOldDeps {
   readonly laneEndings: Pick<LaneEndings, "exhaust">;
   readonly endpoints: Pick<EndpointStore, "findMany">;
   readonly announceExpiry: EndpointReactions["announceExpiry"];
-  /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
   /** The age at which deliveries to an enabled endpoint are given up. */
   readonly ageMsMax: number;

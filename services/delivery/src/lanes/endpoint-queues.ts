@@ -8,7 +8,7 @@ interface EndpointQueuesDeps {
   readonly shared: SharedByQueues;
   readonly states: Pick<EndpointStateStore, "list">;
   readonly gates: Pick<StoredGates, "adopt" | "forget" | "isKeeping">;
-  /** Whether this replica is preferred for a tenant. */
+  /** Whether this replica claims a tenant's lanes as soon as they are due; others claim overdue ones. */
   readonly isPreferredFor: (tenantId: string) => boolean;
 }
 

@@ -96,7 +96,6 @@ export async function openFakeSigning() {
       released = promise;
       return resolve;
     },
-    /** The public key of the first key. */
     spki: toTrusted(activeKey()).publicKey,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

@@ -127,7 +127,6 @@ export class PublicationStore {
     return row?.slug;
   }
 
-  /** Id of the published document of the type that has the slug. */
   async slugHolder(tenantId: string, type: string, slug: string, signal?: AbortSignal): Promise<string | undefined> {
     const options = { projection: { documentId: 1 }, ...(signal ? { signal } : {}), maxTimeMS };
     const row = await this.#publications.findOne({ tenantId, type, slug }, options);

@@ -71,7 +71,6 @@ export class WorkflowStore {
     });
   }
 
-  /** A tenant's activations, by type. */
   async activations(tenantId: string): Promise<Activation[]> {
     const rows = this.#activations.find({ tenantId }, bounds).sort({ type: 1 });
     return rows.project<Activation>({ _id: 0, type: 1, workflowId: 1, version: 1 }).toArray();

@@ -8,7 +8,6 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { adminByDefault } from "./running-documents.ts";
 
-/** A documents service in a process of its own. */
 export interface DocumentProcess extends AsyncDisposable {
   documents: RpcClient<typeof DocumentService>;
   published: RpcClient<typeof PublishedDocumentService>;

@@ -6,7 +6,6 @@ import type { ClientSession, Collection } from "mongodb";
 import type { MemberRecord } from "../access/member-record.ts";
 import type { MemberRow } from "./rows.ts";
 
-/** The `_id` of a member. */
 export function memberKey(tenantId: string, memberId: string): string {
   return `${tenantId}/${memberId}`;
 }

@@ -6,7 +6,6 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { serializeDictionary } from "structured-headers";
 
-/** The trust list as signing stated it. */
 export interface StatedTrustList {
   /** Revision of the key ring; greater after each change of the list. */
   readonly revision: number;

@@ -14,7 +14,6 @@ type SignatureState =
 
 const forged: SignatureState = { kind: "forged" };
 
-/** Checks an entry of the ledger against the keys of the ring. */
 export function checkSignature({ snapshotKey, statement, value }: LedgerEntry, ring: KeyRing): SignatureState {
   const stated = parseStatement(statement);
   const key = stated && ring.keys.find(({ keyId }) => keyId === stated.keyId);

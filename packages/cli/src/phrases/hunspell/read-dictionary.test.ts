@@ -9,7 +9,7 @@ function read(dic: readonly string[], aff: readonly string[]) {
 
 const nothing = { comments: 0, fragments: 0, stems: 0, duplicates: 0 };
 
-test("German: licence, fragments and stems are left out, and a forbidden compound is marked", () => {
+test("German: the licence, parts of compounds and bare stems are left out", () => {
   const aff = ["SET UTF-8", "COMPOUNDBEGIN x", "FORBIDDENWORD d", "ONLYINCOMPOUND o", "NEEDAFFIX h", "NOSUGGEST n"];
   const dic = ["8", "\tWörterbuch", "", "\tLizenz: GPL", "Abbau/STm", "abbau/STozm", "Absicherungs/hij", "Amtsfuß/dS"];
   expect(read([...dic, "Mistkerl/n", "Und\r"], aff)).toEqual({

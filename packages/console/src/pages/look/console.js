@@ -77,7 +77,8 @@ function readPage(url) {
 }
 
 /**
- * Reads the page again while a part of it changes by itself, and reloads it when that has ended.
+ * Every two seconds, replaces the part marked `data-live` by the same part of a fresh copy of the
+ * page. Reloads the page once the server no longer marks the part.
  */
 async function follow() {
   const live = document.querySelector("[data-live]");

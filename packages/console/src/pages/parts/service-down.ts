@@ -20,7 +20,6 @@ export async function partOf<T>(service: string, answer: Promise<T>): Promise<Pa
   }
 }
 
-/** Shows a part, or that its service is down. */
 export function showPart<T>(part: Part<T>, view: (value: T) => Html): Html {
   return "value" in part ? view(part.value) : serviceDown(part.down);
 }

@@ -42,7 +42,6 @@ interface TakenForm {
   settle<T>(answer: Promise<T>, madeOf: (answered: T) => MadeByForm): Promise<T>;
 }
 
-/** A form that was sent before. */
 interface FormSentBefore {
   /** What the form has made; undefined where that is not known. */
   readonly before: MadeByForm | undefined;

@@ -31,7 +31,6 @@ export function tenantPage<Data>({ load, view, ...route }: TenantPage<Data>): Te
   };
 }
 
-/** Answers a call with a page in the frame of its tenant. */
 export function answerPage(call: TenantCall, { title, main, status = 200 }: View): PageAnswer {
   return { status, page: layout({ title, person: call.person, path: call.url.pathname }, main) };
 }

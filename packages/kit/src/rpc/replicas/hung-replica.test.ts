@@ -125,7 +125,7 @@ describe("a call that may be made twice", () => {
     expect((await calls).map(({ activeKeyId }) => activeKeyId)).toEqual(["b", "b"]);
   });
 
-  test("reaches a server without the metadata that marks it for the balancer", async () => {
+  test("is sent without the metadata `vidimus-prompt`, which is for the client's own balancer", async () => {
     const { servers } = await startServers("a", "b");
     for (const { tokens } of servers) expect(tokens).toEqual(new Set([null]));
   });

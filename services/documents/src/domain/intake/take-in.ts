@@ -54,7 +54,6 @@ export interface IntakeDeps {
   now(): Date;
 }
 
-/** The refusal of a document whose id is in use. */
 export class IdInUse extends DomainError {
   readonly documentId: string;
   /** Whether the stored document was taken in with the same content. */

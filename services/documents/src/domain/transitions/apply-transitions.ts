@@ -1,12 +1,10 @@
 import type { DomainError } from "@vidimus/kit/errors";
-import type { LastPublished } from "../document/document.ts";
 import { claimOf, type ClaimingSite, checkSites, type SiteClaim } from "../sites/site-claims.ts";
-import { sealSnapshot } from "../snapshots/seal-snapshot.ts";
-import type { TransitionPlan } from "../workflow/plan-transition.ts";
-import { type TransitionRequest, type Loaded, refusal, type TransitionResult } from "./attempt.ts";
+import { type Loaded, refusal, traceOf, type TransitionResult } from "./attempt.ts";
 import type { Changes, Slug } from "./changes.ts";
 import { checkTransitionGuards, hostsOf, refuseSite } from "./transition-guards.ts";
 import type { PublicationChecks } from "./publication-checks.ts";
+import { publish, type PublishContext } from "./publish.ts";
 import { SlugTable } from "./slug-table.ts";
 
 export interface ApplyDeps {
@@ -19,9 +17,7 @@ export interface ApplyDeps {
 }
 
 /** State that the attempts of one transaction share. */
-interface ApplyContext extends Pick<ApplyDeps, "sequenceFloor"> {
-  readonly slugs: SlugTable;
-  readonly now: Date;
+interface ApplyContext extends PublishContext {
   readonly changes: Changes;
 }
 
@@ -132,28 +128,4 @@ function apply(loaded: Loaded, context: ApplyContext): TransitionResult {
     changes.history.push({ ...entry, version: head.version, from: head.status, to: plan.headStatus });
   }
   return { documentId, type, version, status: to, ...answer, ...traceOf(request) };
-}
-
-function traceOf({ traceparent }: TransitionRequest): Pick<TransitionRequest, "traceparent"> {
-  return traceparent === undefined ? {} : { traceparent };
-}
-
-/** Seals a snapshot. Adds it and the publication, or a tombstone if withdrawn, to `changes`. */
-function publish(
-  { request, head, version: { parts, keys } }: Loaded,
-  { version, status, snapshot, isFinal }: NonNullable<TransitionPlan["lastPublished"]>,
-  { slugs, now: updatedAt, changes, sequenceFloor }: ApplyContext,
-): LastPublished {
-  const { documentId, type } = head;
-  const sequence = Math.max(head.lastPublished?.sequence ?? 0, sequenceFloor) + 1;
-  const sealed = sealSnapshot(parts, { documentId, type, version, status: snapshot, updatedAt, isFinal });
-  const { bytes, sha256, linksStart, linksEnd } = sealed;
-  const row = { documentId, type, version, sequence, updatedAt };
-  changes.snapshots.push({ ...row, status: snapshot, bytes, sha256, ...traceOf(request) });
-  const isPublished = snapshot === "usable";
-  const slug = isPublished ? keys.slug : undefined;
-  slugs.claim(type, slug, documentId);
-  const content = isPublished ? { content: { keys, bytes, linksStart, linksEnd } } : {};
-  changes.publications.push({ ...row, isFirst: head.lastPublished === undefined, ...content });
-  return { version, status, sequence, updatedAt, ...(slug === undefined ? {} : { slug }) };
 }

@@ -59,3 +59,7 @@ export async function refusal<T>(stage: () => T | Promise<T>): Promise<T | Domai
     throw error;
   }
 }
+
+export function traceOf({ traceparent }: TransitionRequest): Pick<TransitionRequest, "traceparent"> {
+  return traceparent === undefined ? {} : { traceparent };
+}

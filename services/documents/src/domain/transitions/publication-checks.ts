@@ -25,7 +25,10 @@ class Unchecked extends DomainError {
   }
 }
 
-/** Most versions whose result is remembered until the transaction is repeated. */
+/**
+ * Most versions whose result is kept for the repetition of the transaction. A version whose result
+ * was dropped is checked once more.
+ */
 const rememberedMax = 10_000;
 
 /**

@@ -109,7 +109,7 @@ function typesTouched(attempts: readonly Attempt[]): Set<string> {
   return new Set(attempts.flatMap(({ head, plan }) => (plan.lastPublished ? [head.type] : [])));
 }
 
-/** A published version that is not the head is read from `versions`. */
+/** Reads the versions that transitions act on: one that is older than its head from `versions`. */
 async function loadAll(transaction: TransitionTransaction, attempts: readonly Attempt[]): Promise<Loaded[]> {
   const older = attempts.filter(({ head, chosen }) => chosen.subject.version !== head.version);
   const references = older.map(({ head, chosen }) => ({

@@ -1,6 +1,5 @@
 import type { AnySchemaObject } from "ajv/dist/2020.js";
 
-/** Members of an object and their schemas. */
 export type Members = Readonly<Record<string, AnySchemaObject>>;
 
 export const text: AnySchemaObject = { type: "string" };
