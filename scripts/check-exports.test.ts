@@ -13,7 +13,8 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 test("an export that no other file names is refused, and one that a program or a page names is not", () => {
   const programs = {
-    "letters.ts": "export const stamp = 1;\nexport async function send() {}\nexport interface Letter {}\nconst own = 1;\n",
+    "letters.ts":
+      "export const stamp = 1;\nexport async function send() {}\nexport interface Letter {}\nconst own = 1;\n",
     "main.ts": 'import { send } from "./letters.ts";\nexport default send;\n',
     "README.md": "A `Letter` is sent.\n",
   };

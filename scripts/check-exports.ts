@@ -18,7 +18,9 @@ for (const text of texts.values()) {
 
 for (const [file, text] of texts) {
   if (!file.endsWith(".ts")) continue;
-  for (const [, name = ""] of text.matchAll(/^export (?:async |abstract )*(?:const|function\*?|class|interface|type) (\w+)/gm)) {
+  for (const [, name = ""] of text.matchAll(
+    /^export (?:async |abstract )*(?:const|function\*?|class|interface|type) (\w+)/gm,
+  )) {
     if (filesWith.get(name) !== 1) continue;
     console.error(`${file}: exports ${name}, which no other file names`);
     process.exitCode = 1;

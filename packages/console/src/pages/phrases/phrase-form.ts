@@ -1,4 +1,4 @@
-import { errorAt, errorSummary, type Fault } from "../parts/faults.ts";
+import { errorAt, type Fault } from "../parts/faults.ts";
 import { areaField, checkField, textField } from "../parts/form.ts";
 import { type Content, type Html, html } from "../../markup/html.ts";
 import type { StoredPhrase } from "./stored-phrase.ts";
