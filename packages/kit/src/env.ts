@@ -1,4 +1,6 @@
-/** The configuration is not usable. The message lists every fault, one on each line. */
+/**
+ * A setting, or a file that a setting names, is not usable. The message has one fault on each line.
+ */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -55,12 +57,11 @@ export class EnvReader {
     return found ?? this.#fault(`${name} must be one of ${values.join(", ")}, not "${text}"`, fallback);
   }
 
-  /** A switch, `on` or `off`. Returns true for `on`. */
   onOff(name: string, fallback: "on" | "off"): boolean {
     return this.oneOf(name, ["on", "off"], fallback) === "on";
   }
 
-  /** Adds a fault that the caller found in a setting. */
+  /** Adds a fault that the caller found in a setting, for `finish` to report. */
   fault(message: string): void {
     this.#faults.push(message);
   }

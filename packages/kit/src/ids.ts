@@ -35,7 +35,6 @@ export function parseUuid(text: string): string | undefined {
   return uuidPattern.test(lower) ? lower : undefined;
 }
 
-/** A tenant id: a lowercase letter, then up to 31 of a-z, 0-9 and _. */
 export const tenantIdPattern = /^[a-z][a-z0-9_]{0,31}$/;
 
 /**

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
 /**
- * Reads one JSON value from each line. Skips empty lines.
+ * Reads one JSON value from each line. Skips blank lines.
  *
  * @throws TypeError naming the first line that is not JSON
  */

@@ -22,7 +22,8 @@ const hostCodes = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EINVAL"])
 /**
  * Opens a server. While its port is taken, tries again for up to 5 s.
  *
- * @param open makes one attempt to listen, and rejects with the `code` of a failed `listen(2)`
+ * @param open makes one attempt to listen, and rejects with Node's error, whose `code` says why it
+ * failed
  * @throws ConfigError that names the setting when the address or the port is not usable, and any
  * other error of `open` unchanged
  */

@@ -30,7 +30,7 @@ describe("grants", () => {
     return { live: openLiveGrants({ file, log, registry, everyMs }), lines };
   };
 
-  it("that are changed hold within a second; faulty ones change nothing, and are logged and counted once", async () => {
+  it("stay as they were while their file is faulty, and each fault is logged and counted once", async () => {
     const file = join(dir, "grants.json");
     writeFileSync(file, fileWith("demo"));
     const { live, lines } = open(file);
@@ -55,14 +55,17 @@ describe("grants", () => {
     await vi.waitFor(() => expect(tenants()).toEqual(["acme"]), patient);
   });
 
-  it.each([0o664, 0o646, 0o666, 0o777])("of mode 0%o are refused: others could give themselves rights", (mode) => {
-    const file = join(dir, `grants-${mode}.json`);
-    writeFileSync(file, fileWith("demo"));
-    chmodSync(file, mode);
-    expect(() => open(file)).toThrow(`has mode 0${mode.toString(8)}, which lets others change it`);
-  });
+  it.each([0o664, 0o646, 0o666, 0o777])(
+    "that others than the owner may change are refused (file mode %i in decimal)",
+    (mode) => {
+      const file = join(dir, `grants-${mode}.json`);
+      writeFileSync(file, fileWith("demo"));
+      chmodSync(file, mode);
+      expect(() => open(file)).toThrow(`has mode 0${mode.toString(8)}, which lets others change it`);
+    },
+  );
 
-  it.each([0o644, 0o600, 0o444, 0o640])("of mode 0%o are read: only the owner may change them", (mode) => {
+  it.each([0o644, 0o600, 0o444, 0o640])("that only the owner may change are read (file mode %i in decimal)", (mode) => {
     const file = join(dir, `grants-${mode}.json`);
     writeFileSync(file, fileWith("demo"));
     chmodSync(file, mode);

@@ -16,10 +16,10 @@ interface LiveFilesOptions<T> {
 }
 
 /**
- * The value of files that are replaced while the process runs. Their contents are compared once a
- * second, because Kubernetes replaces a symbolic link above them, which a watch on the files
- * misses. When new contents have faults the last good value stays, and the faults are logged and
- * counted once for as long as they stay the same.
+ * The value of files that are replaced while the process runs. The files are read once a second and
+ * not watched, because Kubernetes replaces a symbolic link above them, which a watch on the files
+ * misses. While the files cannot be read or have faults, the last good value stays. A fault is
+ * logged and counted once for as long as it stays the same.
  */
 export class LiveFiles<T> implements Disposable {
   readonly #options: LiveFilesOptions<T>;
@@ -30,7 +30,7 @@ export class LiveFiles<T> implements Disposable {
   #value: T;
   #lastFault = "";
 
-  /** @throws ConfigError when the files have faults at the start */
+  /** @throws ConfigError when the files cannot be read or have faults at the start */
   constructor(options: LiveFilesOptions<T>) {
     this.#options = options;
     this.#contents = options.read();

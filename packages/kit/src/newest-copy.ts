@@ -64,7 +64,7 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
     );
   }
 
-  /** The newest copy; undefined before the first. */
+  /** Undefined until this process has read or received a copy. */
   get copy(): Kept | undefined {
     return this.#copy;
   }
@@ -74,7 +74,7 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
     return performance.now() - this.#statedAt;
   }
 
-  /** Whether the last answer was older than the newest copy. */
+  /** Whether the other service's last answer was older than the newest copy. */
   get isOlder(): boolean {
     return this.#isOlder;
   }

@@ -24,7 +24,7 @@ test.each([
   ["padding", `${token("[1,2]")}=`],
   ["the other base64 alphabet", token('[1,"???>>>"]').replaceAll("_", "/").replaceAll("-", "+")],
   ["257 characters", encodeOpaqueToken(["a".repeat(187)])],
-])("%s is no token", (_, text) => {
+])("decodeOpaqueToken returns undefined for %s", (_, text) => {
   expect(decodeOpaqueToken(text)).toBeUndefined();
 });
 

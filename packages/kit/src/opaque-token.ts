@@ -18,7 +18,10 @@ export function encodeOpaqueToken(values: readonly TokenValue[]): string {
   return Buffer.from(JSON.stringify([version, ...values])).toString("base64url");
 }
 
-/** The values of a token; undefined for anything that `encodeOpaqueToken` does not produce. */
+/**
+ * The values of a token; undefined for a token longer than `charactersMax` and for anything that
+ * `encodeOpaqueToken` does not produce.
+ */
 export function decodeOpaqueToken(token: string, charactersMax = charactersMaxDefault): TokenValue[] | undefined {
   if (token.length > charactersMax) return undefined;
   const decoded = parse(Buffer.from(token, "base64url").toString());

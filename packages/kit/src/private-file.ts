@@ -3,9 +3,9 @@ import { ConfigError } from "./env.ts";
 
 /**
  * Reads a small file that holds a secret. Refuses a file that others may read or the group may
- * change. The group may read, because Kubernetes gives secrets to processes that are not root that
- * way: `defaultMode: 0400` with `fsGroup` becomes 0440, owned by root. A wrong mode is an error,
- * because a warning would be overlooked.
+ * change. The group may read, because this is how Kubernetes gives a secret to a process that is
+ * not root: `defaultMode: 0400` with `fsGroup` becomes 0440, owned by root. A wrong mode is an
+ * error, because a warning would be overlooked.
  *
  * @throws ConfigError naming the path and the fault, without any of the content
  */

@@ -1,6 +1,7 @@
 /**
  * Settles as the work does, or rejects when the signal aborts first. The listener is removed when
- * the work ends, because the signal may outlive the work and abort later.
+ * the work ends, because otherwise a signal that outlives many such works would keep their
+ * listeners.
  *
  * @param reason makes the error of the rejection; by default the signal's reason
  */

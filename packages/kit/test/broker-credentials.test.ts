@@ -84,7 +84,7 @@ describe("NATS_CREDS", () => {
 });
 
 describe("NATS_NKEY_SEED", () => {
-  it("opens a broker, and is read again for each connection; a broken file changes nothing", async () => {
+  it("is read again for each connection, and while its file is broken the last good seed is used", async () => {
     const [first, second] = [nkeys.createUser(), nkeys.createUser()];
     let server = await startServer(knowing(first));
     const { bus, lines } = openBus({ NATS_NKEY_SEED: await put("seed", seedOf(first)) });

@@ -59,7 +59,7 @@ describe("code of version 5", () => {
     [5, "rewriting"],
     [5, "rewritten"],
     [6, "prepared"],
-  ] as const)("starts on version %i, %s, and changes nothing there when migrations are off", async (version, phase) => {
+  ] as const)("starts on a database of version %i, %s, when migrations are off", async (version, phase) => {
     await bring(version, phase);
     await ensureDatabaseVersion(mongo, codeOf(5), "off");
   });

@@ -83,7 +83,7 @@ describe("a stream that cannot be made", () => {
 });
 
 describe("a bus that is being closed", () => {
-  it("subscribes to nothing more, and leaves no rejection unhandled", async () => {
+  it("leaves no rejection unhandled when something subscribes", async () => {
     const { bus } = openBus();
     await isUp(bus);
     const unhandled: unknown[] = [];
@@ -101,7 +101,7 @@ describe("a bus that is being closed", () => {
 });
 
 describe("a connection that is open and receives nothing", () => {
-  it("is reported by ping within a second, and replaced", async () => {
+  it("is reported by ping, and replaced", async () => {
     const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
     const { bus, said } = openBus(`nats://127.0.0.1:${proxy.port}`);
     const received: string[] = [];

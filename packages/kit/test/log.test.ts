@@ -31,7 +31,7 @@ function lineOf(error: unknown): string {
 test.each([
   ["itself", (error: unknown) => error],
   ["as a cause", (error: unknown) => new DomainError("unavailable", "not now", { cause: error })],
-  ["deeper", (error: unknown) => new Error("a", { cause: new Error("b", { cause: error }) })],
+  ["as the cause of a cause", (error: unknown) => new Error("a", { cause: new Error("b", { cause: error }) })],
   ["among others", (error: unknown) => new AggregateError([new Error("a"), error], "both")],
 ])("no byte of the rows of a refused bulk insert is logged with its error %s", async (_, wrapped) => {
   const error = wrapped(await bulkError());

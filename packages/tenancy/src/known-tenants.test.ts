@@ -18,7 +18,7 @@ const kindOf = (call: Promise<void>) =>
     (error: { kind: string }) => error.kind,
   );
 
-it("listed tenants are known, disabled ones may only be read, and unknown ones are refused", async () => {
+it("a disabled tenant may be read but not written, and a tenant that is not listed is refused", async () => {
   using known = new KnownTenants({ ...source([tenant("demo"), tenant("old", true)]), log });
   expect(await kindOf(known.require("demo", "write"))).toBe("ok");
   expect(await kindOf(known.require("old", "read"))).toBe("ok");
@@ -77,7 +77,7 @@ it("the first pull is repeated until it succeeds, without a request that names a
   await vi.waitFor(() => known.check(), patient);
 });
 
-it("a tenant is `unavailable` until the list was read once, and `check` says so", async () => {
+it("a tenant is `unavailable` until the list was read once, and until then `check` rejects", async () => {
   let isAway = true;
   const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
   using known = new KnownTenants({ pull, log, pullMs: 250 });

@@ -100,7 +100,7 @@ export class KnownTenants implements Disposable {
         this.#tenants = new Map(tenants.map((tenant) => [tenant.tenantId, tenant]));
         return true;
       } catch (error) {
-        // grpc-js reconnects to a server that was away after up to two seconds, so a failed pull is
+        // grpc-js may take two seconds to reconnect to a server that was away, so a failed pull is
         // repeated after a pause.
         await pause(retryMs, undefined, { signal }).catch(() => {});
         if (!signal.aborted) continue;

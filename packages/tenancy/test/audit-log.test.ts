@@ -33,7 +33,7 @@ afterAll(() => mongo[Symbol.asyncDispose]());
 
 const sheds = () => mongo.db.collection<{ _id: string; colour: string }>("sheds");
 
-test("a change and its entry are stored together, and one line without the content is logged", async () => {
+test("a change and its entry are stored together, and one line without the detail is logged", async () => {
   await audit.transact(async (session, record) => {
     await sheds().insertOne({ _id: "shed", colour: "red" }, { session });
     await record(by, change);

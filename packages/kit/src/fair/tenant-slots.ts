@@ -33,9 +33,9 @@ export interface Slot extends Disposable {
 }
 
 /**
- * Slots that tenants share. A caller waits when none is free. A released slot goes to the next
- * waiting tenant below its share; when all waiting tenants are at their share and may exceed it, to
- * the first of them.
+ * Slots that tenants share. A caller waits when no slot is free, or when its tenant holds its share
+ * and may not exceed it. A released slot goes to the next waiting tenant below its share; when all
+ * waiting tenants are at their share and may exceed it, to the first of them.
  */
 export class TenantSlots {
   readonly #options: TenantSlotsOptions;
@@ -53,8 +53,8 @@ export class TenantSlots {
   }
 
   /**
-   * Takes a slot; waits when none is free. Rejects with the signal's reason when it aborts first,
-   * and with a refusal when no slot was free in time.
+   * Takes a slot, or waits for one. Rejects with the signal's reason when the signal aborts first,
+   * and with the error of `wait.refuse` when the tenant got no slot within `wait.msMax`.
    */
   take(tenantId: string, signal?: AbortSignal): Slot | Promise<Slot> {
     const { mayExceed = false } = this.#options;

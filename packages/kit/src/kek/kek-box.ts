@@ -33,7 +33,7 @@ export function isWrappedBy(envelope: Uint8Array, { header }: Kek): boolean {
  * Finds the KEK that wrapped an envelope. Returns it with the encrypted parts, without the header.
  *
  * @param name what is sealed, for the message
- * @throws ConfigError when none of `keks` wrapped the envelope
+ * @throws ConfigError when none of `keks` wrapped the envelope, Error when its format is unknown
  */
 export function openEnvelope(sealed: Uint8Array, keks: readonly Kek[], name: string): { boxes: Buffer; kek: Kek } {
   const envelope = Buffer.from(sealed);

@@ -91,7 +91,7 @@ export async function ensureDatabaseVersion(
  * processes may run it at once.
  *
  * @returns the versions before and after; 0 before for a new database
- * @throws ConfigError when the database is of an earlier build
+ * @throws ConfigError when the database has rows but no version: an earlier build made it
  */
 export async function migrate(
   database: VersionedDatabase,
@@ -110,7 +110,8 @@ export async function migrate(
 }
 
 /**
- * The next state of a migration; undefined when `mode` allows no further one or all steps are done.
+ * The next state of a migration; undefined when `mode` allows no further one, when all steps are
+ * done, or when the code has no step from the database's version.
  */
 function nextState(
   { version, phase }: VersionState,

@@ -15,8 +15,8 @@ const transientCodes = new Set([
 ]);
 
 /**
- * Errors of the driver about a full or closed pool, server or client, by name because two of the
- * classes are not exported.
+ * Errors of the driver about a full or closed pool, a stale primary, or a closed server, topology
+ * or client, by name because two of the classes are not exported.
  */
 const closedOrFull: ReadonlySet<string> = new Set([
   "MongoWaitQueueTimeoutError",

@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
 import { ConfigError } from "../env.ts";
 
-/** Which version the rows of a database have, and how far its migration got. */
+/** The newest version to which a migration of the database has begun, and how far it got there. */
 export interface VersionState {
   readonly version: number;
   /** `rewriting` lasts from the start of a rewrite until its end, also across interruptions. */

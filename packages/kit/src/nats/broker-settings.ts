@@ -4,7 +4,6 @@ import { ConfigError, type EnvReader } from "../env.ts";
 import { readPrivateFile, readSmallFile } from "../private-file.ts";
 import { parseServers } from "./servers.ts";
 
-/** Where the broker is, and how a service authenticates to it. */
 export interface BrokerSettings {
   /** One or several URLs, separated by commas. Credentials in them are used and never logged. */
   readonly url: string;
@@ -12,7 +11,7 @@ export interface BrokerSettings {
   readonly credsFile?: string | undefined;
   /** File with the seed of a user's NKey. */
   readonly seedFile?: string | undefined;
-  /** Set when the broker must use TLS. */
+  /** When set, connections use TLS, as with a `tls://` URL. */
   readonly tls?: BrokerTls | undefined;
 }
 

@@ -62,7 +62,10 @@ export class BrokerConnection implements AsyncDisposable {
     this.#connecting = this.#connect(broker);
   }
 
-  /** Resolves with the connection once there is one. The object stays the same over reconnects. */
+  /**
+   * Resolves with the connection once there is one; rejects when disposed before that. The object
+   * stays the same over reconnects.
+   */
   get opened(): Promise<NatsConnection> {
     return this.#opened.promise;
   }

@@ -151,8 +151,8 @@ class NatsBus implements EventBus {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    // Aborting comes first and the connection is closed before the streams are awaited, because
-    // each stream may wait for the connection.
+    // Aborting comes first, so that nothing subscribes on the closing connection. The connection is
+    // closed before the streams are awaited, because each stream may wait for the connection.
     const stopped = this.#streams.map((stream) => stream[Symbol.asyncDispose]());
     await this.#connection[Symbol.asyncDispose]();
     await Promise.all(stopped);
@@ -175,7 +175,7 @@ class NatsBus implements EventBus {
     return repeat(look, { everyMs: lookMs, retryMs: streamRetryMs, onFailure });
   }
 
-  /** Counts each message that could not be handled, and logs one every `failureLogMs`. */
+  /** Counts each message that could not be handled, and logs at most one every `failureLogMs`. */
   #failureReport(source: string): (error: unknown) => void {
     const log = throttle<unknown>(failureLogMs, (error, suppressed) => {
       this.#log.warn({ err: error, source, suppressed }, "message of the broker not handled");

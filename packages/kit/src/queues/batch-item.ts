@@ -1,10 +1,8 @@
-/** An item that waits for its result. */
 export class BatchItem<Item, Result> {
   readonly item: Item;
   readonly bytes: number;
   /** Key by which items of one lane take turns. */
   readonly turn: string;
-  /** When the item came, by `performance.now()`. */
   readonly arrivedMs = performance.now();
   readonly result: Promise<Result>;
   #isSettled = false;

@@ -1,7 +1,6 @@
 import type { BatchItem } from "./batch-item.ts";
 import { TurnQueue } from "../fair/turn-queue.ts";
 
-/** How large batches may be, and how many of a lane may run. */
 export interface LaneBounds {
   readonly itemsMax: number;
   readonly bytesMax: number;
@@ -10,7 +9,7 @@ export interface LaneBounds {
   readonly lateMs: number;
   /** Most batches that may run, late ones included. */
   readonly outMax: number;
-  /** Least time between the starts of two batches that are not full. */
+  /** Least time from the start of a batch to the start of a next one that is not full. */
   readonly spacingMs: number;
 }
 
@@ -35,7 +34,7 @@ export class BatchLane<Item, Result> {
     return this.#waiting.isEmpty && this.#inTime + this.#late === 0 && !this.#rest;
   }
 
-  /** Whether a batch waits that may start. */
+  /** Whether items wait and the bounds allow another batch to start now. */
   get maySend(): boolean {
     const { inFlightMax, outMax, itemsMax } = this.#bounds;
     if (this.#waiting.isEmpty || (this.#rest && this.#waitingCount < itemsMax)) return false;
@@ -54,7 +53,9 @@ export class BatchLane<Item, Result> {
     return isRemoved;
   }
 
-  /** Puts items without a result in front of all others, in their order. */
+  /**
+   * Puts those of the entries that have no result in front of all waiting ones, in the given order.
+   */
   putBack(entries: readonly BatchItem<Item, Result>[]): void {
     for (const entry of entries.toReversed()) {
       if (entry.isSettled) continue;

@@ -55,9 +55,9 @@ interface BatcherOptions<Item, Result> {
 }
 
 /**
- * Creates a batcher. An idle batcher runs an item at once. While batches run, arriving items wait
- * and run together when one of the batches ends or is late. Without a spacing no item waits for
- * others to arrive, so batches grow only under load.
+ * Creates a batcher. An idle batcher runs an item at once. While as many batches run as may,
+ * arriving items wait and run together when one of the batches ends or is late. Without a spacing
+ * no item waits for others to arrive, so batches grow only under load.
  *
  * @returns a function that takes one item and resolves with its result
  */

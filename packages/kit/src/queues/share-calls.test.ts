@@ -16,7 +16,7 @@ function gated(lateMs = 10_000) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a shared call", () => {
-  it("starts at once without a running call, and once for all callers that arrive during a call", async () => {
+  it("starts at once without a running call, and once for all callers that arrive during another one", async () => {
     const { made, ask } = gated();
     const first = ask("a");
     const later = [ask("a"), ask("a"), ask("a")];
@@ -50,14 +50,14 @@ describe("a shared call", () => {
     expect(made.map(({ last }) => last)).toEqual([undefined, "old", undefined]);
   });
 
-  it("is not shared between different questions, and they do not wait for each other", async () => {
+  it("is not shared between different questions, which do not wait for each other", async () => {
     const { made, ask } = gated();
     void ask("a");
     void ask("b");
     expect(made.map(({ question }) => question)).toEqual(["a", "b"]);
   });
 
-  it("rejects the callers that shared it, and starts again for the next one", async () => {
+  it("that fails rejects its own caller, and a caller that waits gets the answer of the next call", async () => {
     const { made, ask } = gated();
     const first = ask("a");
     const second = ask("a");

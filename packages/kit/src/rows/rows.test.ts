@@ -43,7 +43,7 @@ test.for(scanners)(
   },
 );
 
-test("json: every array that JSON.parse takes has as many rows as elements, at their places", () => {
+test("json: the rows of any array that JSON.parse takes are the texts of its elements", () => {
   const spaced = fc.constantFrom("", " ", "\n\t ");
   // JSON has no -0, so the values have none either.
   const value = fc.jsonValue({ maxDepth: 3 }).map((kept): unknown => JSON.parse(JSON.stringify(kept)));
@@ -70,7 +70,7 @@ function elementsOf(bytes: Buffer): unknown[] {
   return elements;
 }
 
-test("json: a doubled member and one that is written with escapes hide no rows", () => {
+test("json: a member that is doubled, or whose name is written with escapes, hides no rows", () => {
   const count = (text: string) => counted(new JsonRowScanner(), [Buffer.from(text)]);
   expect(count('{"phrases":[1],"phrases":[2,3]}')).toBe(3);
   expect(count(String.raw`{"phr\u0061ses":[1,"]\"",3]}`)).toBe(3);

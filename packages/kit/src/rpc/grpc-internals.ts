@@ -12,8 +12,9 @@ import { Server as NetServer } from "node:net";
 export const grpcVersion = "1.14.7";
 
 /**
- * Returns the HTTP/2 servers of a grpc-js server, one for each address: grpc-js has no option for a
- * server's receive window and no access to sockets without a session.
+ * Returns the HTTP/2 servers of a grpc-js server, one for each address. They are needed because
+ * grpc-js has no option for a server's receive window, and gives no access to sockets that have no
+ * HTTP/2 session.
  */
 export function http2ServersOf(server: Server): Http2Server[] {
   const servers = fieldOf(server, "http2Servers");

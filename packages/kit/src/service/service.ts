@@ -60,8 +60,8 @@ export function readBaseConfig(env: EnvReader, defaults: BaseDefaults): BaseConf
 }
 
 /**
- * Reads the settings of every process: HOST, TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE, OPS_PORT,
- * MONGODB_URL, MONGODB_DATABASE, MIGRATE, LOG_LEVEL and DRAIN_DELAY_MS.
+ * Reads the settings of every process: HOST, TLS_CERT_FILE, TLS_KEY_FILE, TLS_CA_FILE,
+ * IDENTITY_PATH, OPS_PORT, MONGODB_URL, MONGODB_DATABASE, MIGRATE, LOG_LEVEL and DRAIN_DELAY_MS.
  */
 export function readProcessConfig(env: EnvReader, defaults: ProcessDefaults): ProcessConfig {
   const host = env.string("HOST", { fallback: "127.0.0.1" });
@@ -113,7 +113,7 @@ export interface ServiceContext {
   readonly readiness: Readiness;
   /** Certificate of this service; undefined while the doors are plaintext. */
   readonly certificate: LiveCertificate | undefined;
-  /** Returns the current grants of the teams door; undefined while it is plaintext. */
+  /** Returns the current grants; undefined for a plaintext teams door and without a teams door. */
   readonly grants: (() => Grants) | undefined;
   /** Returns the credentials for calls to a service; undefined while the doors are plaintext. */
   readonly credentialsFor: (service: string) => ChannelCredentials | undefined;

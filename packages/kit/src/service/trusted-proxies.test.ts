@@ -18,6 +18,6 @@ test.each([
   ["2001:db8::1", false],
   ["<script>", false],
   ["", false],
-])("%s is a proxy of these ranges: %s", (address, expected) => {
+])("%s counts as the address of a trusted proxy: %s", (address, expected) => {
   expect(isProxy(address)).toBe(expected);
 });

@@ -19,7 +19,10 @@ interface ErrorDescription {
  */
 const loggedProperties = ["code", "codeName", "kind", "errno", "syscall", "address", "port", "status", "statusCode"];
 
-/** Causes are followed to this depth, because an error that is its own cause would never end. */
+/**
+ * Causes are followed to this depth, because the description of an error that is its own cause
+ * would never end.
+ */
 const depthMax = 5;
 
 /**
@@ -42,7 +45,10 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
   };
 }
 
-/** Formats an error for stderr: its stack, then the stacks of its causes. */
+/**
+ * Formats an error for stderr: its stack, then those of an AggregateError's errors and of its
+ * causes.
+ */
 export function errorText(error: unknown): string {
   const { stack, message, errors = [], cause } = describeError(error);
   const causes = [...errors, ...chain(cause)];

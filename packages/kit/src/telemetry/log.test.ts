@@ -37,7 +37,7 @@ it("logging does not change the logged objects", () => {
   expect(given).toEqual({ secret: "whsec_1", request: { key: "vk_1" }, ids: ["a"], at: new Date(0) });
 });
 
-it("a line about an error contains only what carries no payload", () => {
+it("a line about an error has its message, code and cause, and no property that may carry payload", () => {
   const err = Object.assign(new Error("refused", { cause: new Error("why") }), { key: "vk_1", code: "ECONNREFUSED" });
   const line = lineOf({ err });
   expect(line).toMatchObject({ err: { type: "Error", message: "refused", code: "ECONNREFUSED" } });

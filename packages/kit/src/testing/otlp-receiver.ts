@@ -35,7 +35,7 @@ interface OtlpRequest {
 
 export type ReceivedSpan = OtlpSpan & { readonly service: string };
 
-/** A collector that keeps what it gets. */
+/** A collector of traces that keeps in memory what it gets. */
 export interface OtlpReceiver extends AsyncDisposable {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;

@@ -7,7 +7,7 @@ import { parsePem, readPemFiles, type TlsFileNames, type TlsFiles } from "./tls-
  * before a certificate expires.
  *
  * @param names of the three files, for messages
- * @throws ConfigError that lists every fault of the files
+ * @throws ConfigError naming the first file that cannot be read, else every fault of the contents
  */
 export function fileCredentials(files: TlsFiles, service: string, names?: TlsFileNames): ChannelCredentials {
   const value = { ...parsePem(readPemFiles(files), names), identityPath: files.identityPath };

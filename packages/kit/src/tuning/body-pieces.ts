@@ -5,11 +5,11 @@ const blockBytesMax = 1024 * 1024;
 const smallBytesMax = 64 * 1024;
 
 /**
- * Collects the pieces of a body. Those of a large body are copied into blocks of 1 MiB, which are
- * freed when the body was read or refused. Otherwise refused bodies stay until V8 collects its old
- * objects, and glibc keeps pieces of 64 KiB even then: a minute after stalled imports the gateway
- * had 80 to 136 MiB more than before. Each piece is freed once it is copied, because V8 marks the
- * whole heap after 64 MiB of pieces.
+ * Collects the pieces of a body. Those of a large body are copied into blocks of at most 1 MiB, and
+ * `free` frees the blocks when the body was read or refused. Without blocks, refused bodies stay
+ * until V8 collects its old objects, and glibc keeps pieces of 64 KiB even then: a minute after
+ * stalled imports the gateway had 80 to 136 MiB more than before. Each piece is freed once it is
+ * copied, because V8 marks the whole heap after 64 MiB of pieces.
  */
 export class BodyPieces {
   #pieces: Buffer[] = [];
@@ -17,12 +17,11 @@ export class BodyPieces {
   #bytes = 0;
   readonly #blockBytes: number;
 
-  /** @param announced the announced length of the body; undefined when it has none */
+  /** @param announced length of the body that its sender announced, in bytes */
   constructor(announced = blockBytesMax) {
     this.#blockBytes = Math.min(Math.max(announced, smallBytesMax), blockBytesMax);
   }
 
-  /** Number of bytes collected so far. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -10,8 +10,8 @@ export const helperNiceness = 10;
 /**
  * Lowers the priority of the threads with which V8 marks the heap and compiles functions beside the
  * event loop. On a machine without an idle core these threads take CPU from the event loop: an
- * event loop with 250 ms of work got 60 of them while 60 bodies of 1 MB arrived. Work that the
- * event loop waits for is not delayed, because the event loop is idle then.
+ * event loop with 250 ms of work got only 60 ms of CPU while 60 bodies of 1 MB arrived. Work that
+ * the event loop waits for is not delayed, because the event loop is idle then.
  *
  * Only Linux has a priority for each thread; elsewhere the function does nothing.
  */

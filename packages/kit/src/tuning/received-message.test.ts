@@ -9,7 +9,10 @@ import { cleanUp, mesh, mib, serve, untilCancelled } from "../rpc/testing/doors.
 const calls = 4;
 const contentBytes = 8 * mib;
 
-/** Sends a request with Node's HTTP/2, which keeps nothing of it, and leaves the call open. */
+/**
+ * Sends a request with Node's HTTP/2, whose client keeps no copy of the request in memory, and
+ * leaves the call open.
+ */
 function sendImport(session: ReturnType<typeof connect>): void {
   const message = toBinary(
     ImportPhrasesRequestSchema,

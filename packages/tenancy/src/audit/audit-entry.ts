@@ -5,7 +5,6 @@ export interface AuditAuthor extends Omit<CallContext, "traceparent"> {
   readonly keyPrefix: string;
 }
 
-/** An administrative change. */
 export interface AuditedChange {
   /** "" for a change of the whole platform. */
   readonly tenantId: string;

@@ -80,7 +80,10 @@ export class GrpcExchange {
     return this.#message;
   }
 
-  /** Throws the ConnectError, with details and metadata, when the call has failed. */
+  /**
+   * Throws when the call has failed: after an abort the signal's reason, else a ConnectError with
+   * details and metadata.
+   */
   finish(): void {
     const status = this.#status;
     if (status?.code === Status.OK) return;

@@ -11,7 +11,10 @@ import { endServerSpan } from "./call-span.ts";
 export interface EndedCall {
   readonly method: DescMethod;
   readonly values: HandlerContext["values"];
-  /** The request, for its `tenantId`; undefined when it was not parsed. */
+  /**
+   * The request, for its `tenantId`; undefined when it was not parsed, and for streams at a teams
+   * door.
+   */
   readonly request: unknown;
   readonly startedMs: number;
   /** The call's span; undefined when its trace is not recorded. */

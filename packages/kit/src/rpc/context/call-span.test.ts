@@ -74,20 +74,23 @@ describe.each(doors)("a call at the $name door", (door) => {
     { code: Code.Internal, name: "INTERNAL", isServersFault: true },
     { code: Code.NotFound, name: "NOT_FOUND", isServersFault: false },
     { code: Code.Canceled, name: "CANCELLED", isServersFault: false },
-  ])("that fails with $name fails its caller's span; its service's span: $isServersFault", async (example) => {
-    const { client, spans } = await pair(door, {
-      upsertPhrase: () => {
-        throw new ConnectError("no", example.code);
-      },
-    });
-    await failure(client.upsertPhrase({}, { headers: { traceparent: sampled } }));
-    const [caller, server] = await spans();
-    expect(attributesOf(caller!)).toMatchObject({ "error.type": example.name });
-    expect(attributesOf(server!)["rpc.response.status_code"]).toBe(example.name);
-    expect(server!.status.code === 2).toBe(example.isServersFault);
-  });
+  ])(
+    "that fails with $name marks its caller's span as failed, and its service's span: $isServersFault",
+    async (example) => {
+      const { client, spans } = await pair(door, {
+        upsertPhrase: () => {
+          throw new ConnectError("no", example.code);
+        },
+      });
+      await failure(client.upsertPhrase({}, { headers: { traceparent: sampled } }));
+      const [caller, server] = await spans();
+      expect(attributesOf(caller!)).toMatchObject({ "error.type": example.name });
+      expect(attributesOf(server!)["rpc.response.status_code"]).toBe(example.name);
+      expect(server!.status.code === 2).toBe(example.isServersFault);
+    },
+  );
 
-  it("that streams has both spans, too", async () => {
+  it("that streams has a span of its caller and one of its service, too", async () => {
     const { client, spans } = await pair(door, {
       async *listPhrases() {
         yield piece(1);

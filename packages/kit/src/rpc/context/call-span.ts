@@ -125,11 +125,10 @@ function endFailed(span: Span, error: unknown): void {
 
 interface ServerCall {
   readonly method: DescMethod;
-  /** The traceparent of the metadata; undefined when it has none. */
+  /** The traceparent of the metadata; undefined when they have none that is well formed. */
   readonly parent: string | undefined;
 }
 
-/** Starts the span of a call that a door has received. */
 export function startServerSpan(tracing: Tracing, { method, parent }: ServerCall): Span {
   return tracing.start({ name: nameOf(method), kind: "server", parent, attributes: methodAttributes(method) });
 }
@@ -144,7 +143,7 @@ const serverFaults: ReadonlySet<Code> = new Set([
   Code.DataLoss,
 ]);
 
-/** Ends the span of a call that a door has answered. */
+/** Ends the span, as failed only when the error is a fault of the server. */
 export function endServerSpan(span: Span, error: ConnectError | undefined, attributes: SpanAttributes): void {
   const isFault = error !== undefined && serverFaults.has(error.code);
   span.end({ ...attributes, ...statusAttributes(error?.code) }, isFault ? statusName(error.code) : undefined);

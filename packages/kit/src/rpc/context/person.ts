@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { comparableName } from "./comparable-name.ts";
 
-/** A person as the issuer who signed them in identifies them. */
+/** Identifies a person: the issuer that signed the person in, and its name for the person. */
 export interface Identity {
   /**
    * URL of an OpenID Connect issuer, or `vidimus:link`. Must not contain a line feed, which
@@ -20,7 +20,7 @@ export function personActor({ issuer, subject }: Identity): string {
   return `person:${createHash("sha256").update(`${issuer}\n${subject}`).digest("hex").slice(0, 32)}`;
 }
 
-/** Whether an actor is one that `personActor` makes. */
+/** Whether an actor has the form of those that `personActor` makes. */
 export function isPersonActor(actor: string): boolean {
   return /^person:[0-9a-f]{32}$/.test(actor);
 }

@@ -189,7 +189,7 @@ describe.each(doors)("the $name door", (door) => {
     await stopped;
   });
 
-  it("leaves no handle open that keeps the process alive", async () => {
+  it("leaves no timer behind when it has stopped", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
     const { stop } = await serve(door, {});

@@ -111,9 +111,13 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
   it.each([
     ["no certificate", undefined, "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE"],
     ["a certificate of another CA", stranger.issue({ uris: [door.admitted] }), "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-    ["an expired one", authority.issue({ uris: [door.admitted], to: new Date(Date.now() - 1) }), "CERT_HAS_EXPIRED"],
     [
-      "one that is not valid yet",
+      "an expired certificate",
+      authority.issue({ uris: [door.admitted], to: new Date(Date.now() - 1) }),
+      "CERT_HAS_EXPIRED",
+    ],
+    [
+      "a certificate that is not valid yet",
       authority.issue({ uris: [door.admitted], from: new Date(Date.now() + hour) }),
       "CERT_NOT_YET_VALID",
     ],
@@ -152,7 +156,7 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
     expect([error.code, error.rawMessage]).toEqual([Code.Unauthenticated, expect.stringContaining("expired")]);
   });
 
-  it("refuses a method that has no row, whoever calls it", async () => {
+  it("refuses a method that its route does not open, even to a caller of the other methods", async () => {
     const { port, refusals } = await open();
     expect((await failure(clientOf(port, as(door.admitted)).deletePhrase(demo))).code).toBe(Code.PermissionDenied);
     const what = expect.stringContaining("vidimus.phrases.v1.PhraseService/DeletePhrase");
@@ -207,7 +211,7 @@ describe("the teams door under TLS", () => {
     ["an identity without a grant", gateway, demo, "", "service"],
     ["a service outside of the grant", other, demo, "", "service"],
     ["a tenant outside of the grant", team, { tenantId: "rival" }, "editor", "tenant"],
-    ["no tenant", team, {}, "editor", "tenant"],
+    ["a request without a tenant", team, {}, "editor", "tenant"],
     ["a role outside of the grant", team, demo, "owner", "role"],
   ])("refuses %s, and logs the refusal", async (_name, identity, request, role, reason) => {
     const [, teams] = doorsWith(certificateOf(authority, "phrases"));
@@ -263,7 +267,7 @@ describe("with a path of identities such as SPIRE and Istio have", () => {
   it.each([
     [path, true],
     [undefined, false],
-  ])("a caller with the path %s gets an answer of such a server: %s", async (callerPath, answered) => {
+  ])("a server at that path answers a caller whose own setting of the path is %s: %s", async (callerPath, answered) => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases", path));
     const { port } = await serve(mesh!, implementation);
     const pair = as(at("gateway"));

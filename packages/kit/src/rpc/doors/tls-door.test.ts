@@ -111,7 +111,7 @@ describe("the teams door under TLS", () => {
 });
 
 describe("the teams door in plaintext", () => {
-  it("supports HTTP/2 only", async () => {
+  it("does not answer a request over HTTP/1.1", async () => {
     const { port } = await serve({ name: "teams", start: startTeamsServer }, implementation);
     const request = getPlain({ host: "127.0.0.1", port, agent: new Agent() });
     cleanUp(() => request.destroy());

@@ -73,8 +73,8 @@ export function fromErrorInfo(info: ErrorInfo): Error {
 }
 
 /**
- * Returns an expected failure as a DomainError; failures of an unavailable or slow MongoDB are
- * expected, too. Undefined for a bug.
+ * Returns an expected failure as a DomainError. Failures of an unavailable or slow MongoDB, and
+ * reads of a moment that mongod no longer keeps, are expected, too. Undefined for any other error.
  */
 export function asDomainError(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error;
@@ -110,8 +110,8 @@ export function toConnectError(error: unknown): ConnectError {
 }
 
 /**
- * Converts an RPC error of another service to an expected failure. Undefined for a bug of that
- * service.
+ * Converts an RPC error of a call to another service to an expected failure. Without an `ErrorInfo`
+ * only UNAVAILABLE and DEADLINE_EXCEEDED are expected. Undefined for any other error.
  */
 export function fromConnectError(error: unknown): DomainError | undefined {
   if (!(error instanceof ConnectError)) return undefined;

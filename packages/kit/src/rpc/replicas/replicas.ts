@@ -10,7 +10,9 @@ const ownEnds: ReadonlySet<Status> = new Set([Status.CANCELLED, Status.DEADLINE_
 export class Replica {
   /** Number of prompt calls without an answer. */
   #owed = 0;
-  /** Time of its last answer while others were owed, or of the first call that it owes. */
+  /**
+   * Time of its last answer, or of the call with which it began to owe answers if that is later.
+   */
   #quietSinceMs = 0;
 
   noteCall(nowMs: number): void {
@@ -23,7 +25,7 @@ export class Replica {
     if (!ownEnds.has(code)) this.#quietSinceMs = nowMs;
   }
 
-  /** Milliseconds since its last answer while it owes some; 0 when it owes none. */
+  /** Milliseconds for which the server has owed answers and sent none; 0 when it owes none. */
   quietMs(nowMs: number): number {
     return this.#owed > 0 ? nowMs - this.#quietSinceMs : 0;
   }

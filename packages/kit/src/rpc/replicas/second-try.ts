@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { type Replicas, silentMs } from "./replicas.ts";
 
-/** Most servers to which one call is sent. */
+/** Most times that one call is sent. */
 const triesMax = 3;
 
 /**

@@ -11,8 +11,8 @@ interface OpenTracingOptions {
 }
 
 /**
- * Opens tracing; undefined when it is not configured. OpenTelemetry's SDK is imported only when
- * tracing is configured. Disposing the stack posts the waiting spans, for at most two seconds.
+ * Imports OpenTelemetry's SDK only when tracing is configured; returns undefined otherwise.
+ * Disposing the stack posts the waiting spans, for at most two seconds.
  */
 export async function openTracing(
   stack: AsyncDisposableStack,

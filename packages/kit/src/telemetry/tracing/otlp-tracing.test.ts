@@ -77,7 +77,7 @@ describe("spans", () => {
     ["always_off", sampled, false],
     ["parentbased_always_off", undefined, false],
     ["parentbased_always_on", undefined, true],
-  ])("of %s with the parent %s are recorded: %s", (sampler, parent, isRecorded) => {
+  ])("of the sampler %s with the parent %s are recorded: %s", (sampler, parent, isRecorded) => {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
     const { traceparent } = tracing.start({ name: "work", kind: "server", parent });
     expect(isSampled(traceparent)).toBe(isRecorded);
@@ -91,7 +91,7 @@ describe("spans", () => {
     ["always_off", sampled, false],
     ["parentbased_always_on", undefined, true],
   ])(
-    "at the edge, of %s with the parent %s are recorded, whatever the caller says: %s",
+    "at the edge are recorded by the sampler %s alone, whatever the parent %s says: %s",
     (sampler, parent, isRecorded) => {
       const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
       const { traceparent } = tracing.start({ name: "work", kind: "server", parent, isEdge: true });
@@ -100,7 +100,7 @@ describe("spans", () => {
     },
   );
 
-  it("are recorded for a share of the traces, and every service records the same traces", () => {
+  it("are recorded for a share of the traces, and a span is recorded exactly when its parent is", () => {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" });
     const edges = Array.from({ length: 2_000 }, () => tracing.start({ name: "w", kind: "server", parent: undefined }));
     const share = edges.filter(({ traceparent }) => isSampled(traceparent)).length / edges.length;

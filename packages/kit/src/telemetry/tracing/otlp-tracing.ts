@@ -40,7 +40,6 @@ const idGenerator = { generateTraceId: () => randomHex(16), generateSpanId: () =
  */
 const attributeCharactersMax = 256;
 
-/** Records spans with OpenTelemetry's SDK, and posts them to a collector. */
 export class OtlpTracing implements Tracing, AsyncDisposable {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;

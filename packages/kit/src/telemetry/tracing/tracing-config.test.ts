@@ -20,7 +20,7 @@ describe("tracing", () => {
     expect(read(variables)).toBeUndefined();
   });
 
-  it("adds OTLP's path to the common endpoint, and takes the one for traces as it is", () => {
+  it("adds OTLP's path to the endpoint of all signals, and takes the endpoint for traces as it is", () => {
     expect(read(endpoint)?.url).toBe("http://collector:4318/v1/traces");
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://c/otlp/" })?.url).toBe("https://c/otlp/v1/traces");
     expect(read({ ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://t:1/in" })?.url).toBe("http://t:1/in");

@@ -1,6 +1,5 @@
 import type { EnvReader } from "../../env.ts";
 
-/** How traces are recorded and where they go. */
 export interface TracingConfig {
   /** Where spans are posted: OTLP over HTTP, in JSON. */
   readonly url: string;
@@ -10,7 +9,7 @@ export interface TracingConfig {
   readonly timeoutMs: number;
   /** `service.name` of the resource; undefined to use the service's own name. */
   readonly serviceName: string | undefined;
-  /** Further attributes of the resource. */
+  /** Further attributes of OpenTelemetry's resource, which describes this process. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: Sampler;
   readonly queue: SpanQueueConfig;
@@ -23,7 +22,6 @@ export interface Sampler {
   readonly ratio: number;
 }
 
-/** Bounds of the spans that wait to be posted. */
 export interface SpanQueueConfig {
   /** Most spans that wait; any beyond are dropped. */
   readonly spansMax: number;
@@ -74,8 +72,8 @@ export function readTracingConfig(env: EnvReader): TracingConfig | undefined {
 }
 
 /**
- * OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is used unchanged; to the endpoint of all signals OTLP's path
- * is appended.
+ * OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is used unchanged. OTEL_EXPORTER_OTLP_ENDPOINT is for all
+ * signals, so OTLP's path for traces is appended to it.
  */
 function readUrl(env: EnvReader): string | undefined {
   const own = readHttpUrl(env, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");

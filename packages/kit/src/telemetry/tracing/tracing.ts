@@ -32,16 +32,16 @@ export interface Span {
   end(attributes?: SpanAttributes, errorType?: string): void;
 }
 
-/** Records spans. A service has a `Tracing` only while tracing is configured. */
+/** A service has a `Tracing` only while tracing is configured. */
 export interface Tracing {
   /**
-   * Starts a span. The sampler decides whether it is recorded, and the flag of its traceparent
-   * tells other services.
+   * The sampler decides whether the span is recorded. The flag of the span's traceparent tells
+   * other services what the sampler decided.
    */
   start(order: SpanOrder): Span;
 }
 
-/** Whether a trace is recorded, by the flag that the platform's edge has set. */
+/** Whether the sampled flag of a valid traceparent is set, so that its trace is recorded. */
 export function isSampled(traceparent: string | undefined): traceparent is string {
   return traceparent !== undefined && (Number.parseInt(traceparent.charAt(54), 16) & 1) === 1;
 }

@@ -79,7 +79,7 @@ export class MeshCall implements HandlerContext, EndedCall {
     door.running.add(this);
   }
 
-  /** Throws a DomainError unless the caller may make this call. Must run before the handler. */
+  /** Throws what the guard throws when it refuses the caller. Must run before the handler. */
   admit(): void {
     if (this.#door.guard) this.#identity = this.#door.guard.admit(this.method, this.#wire.getPeer());
   }

@@ -31,8 +31,8 @@ export class ConnectionPeers {
    * Returns the identity of a connection.
    *
    * @param address `address:port` of the caller
-   * @throws DomainError `unauthenticated`, reported, when its certificate has no identity or has
-   * expired since the handshake
+   * @throws DomainError `unauthenticated`, reported, when the connection is not known, or when its
+   * certificate has no identity or has expired since the handshake
    */
   identityOf(address: string, what: string): string {
     const peer = this.#peers.get(address);

@@ -40,8 +40,9 @@ export interface Connections {
 const revokedMs = 4_000;
 
 /**
- * Tracks all connections for a stop, and closes each at the age `ageMs` ±10 %. Ends those whose
- * certificate was issued by an authority that `certificate` no longer trusts.
+ * Sets the receive window of all connections, closes each at the age `ageMs` ±10 %, and tracks them
+ * for a stop. Ends those whose certificate was issued by an authority that `certificate` no longer
+ * trusts.
  */
 export function trackConnections(
   servers: Iterable<Http2Server | Http2SecureServer>,
@@ -97,7 +98,8 @@ function endRevoked(
 }
 
 /**
- * Identifies a connection of a server by its peer; a session exposes its socket only as a proxy.
+ * Identifies a connection of a server by its peer. The sockets cannot be compared, because a
+ * session exposes its socket only as a proxy.
  */
 const peerOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">) =>
   `${remoteAddress}:${remotePort}`;

@@ -8,7 +8,11 @@ import type { Metrics } from "../../../telemetry/metrics.ts";
  * - `identity`: the certificate does not name exactly one identity, or has expired since the
  *   handshake;
  * - `method`: the identity may not call the method (mesh door);
- * - `service`, `tenant`, `role`: the identity's grant does not include it (teams door);
+ * - `service`: the identity has no grant, its grant does not include the service or the method, or
+ *   the method is not open to teams (teams door);
+ * - `tenant`: its grant does not include a tenant that the request names, or all tenants where the
+ *   method needs that, or the method's requests name no tenant (teams door);
+ * - `role`: its grant does not include the role (teams door);
  * - `actor`: the identity acts as a person, and its grant does not say that it may (teams door).
  */
 type RefusalReason = "handshake" | "identity" | "method" | "service" | "tenant" | "role" | "actor";

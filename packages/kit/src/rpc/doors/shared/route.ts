@@ -10,7 +10,7 @@ export interface ServiceRegistry {
 /** Names of methods as in code, for example `listPhrases`. */
 type MethodNames<S extends DescService> = keyof S["method"] & string;
 
-/** A service with its implementation, made by `route`. Both doors take it. */
+/** A service with its implementation, made by `route` or `partialRoute`. Both doors take it. */
 export interface RpcRoute<S extends DescService = DescService, M extends string = string> {
   readonly service: S;
   readonly methods: readonly M[];
@@ -63,8 +63,8 @@ function bind<S extends DescService, M extends MethodNames<S>>(
 }
 
 /**
- * Opens a route to services. The compiler demands a row for every method, because a method without
- * one would be refused to all.
+ * Adds to a route, for each method, the services that may call it at the mesh door. The compiler
+ * demands a row for every method, because a method without one would be refused to all.
  */
 export function meshRoute<S extends DescService, M extends string>(
   route: RpcRoute<S, M>,
@@ -73,7 +73,10 @@ export function meshRoute<S extends DescService, M extends string>(
   return { ...route, callers: byMethod(route, callers) };
 }
 
-/** Opens a route to internal teams. The compiler demands a row for every method. */
+/**
+ * Adds to a route what each method does, for the teams door. The compiler demands a row for every
+ * method.
+ */
 export function teamsRoute<S extends DescService, M extends string>(
   route: RpcRoute<S, M>,
   effects: Readonly<Record<M, Effect>>,

@@ -44,8 +44,8 @@ function startSpan(tracing: Tracing, method: DescMethod, header: Headers): Span 
 }
 
 /**
- * Refuses unknown callers and calls outside of their grants, and adds the identity to the call
- * context. Must come after the interceptors that observe and map errors.
+ * Refuses unknown callers, calls outside of their grants and malformed names of actors, and adds
+ * the identity to the call context. Must come after the interceptors that observe and map errors.
  *
  * @param peers undefined on a plaintext door, whose callers have no identity
  */

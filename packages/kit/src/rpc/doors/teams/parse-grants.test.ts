@@ -86,7 +86,7 @@ it("a grants file that is not JSON is refused", () => {
   expect(faultsOf("{")).toEqual([expect.stringContaining("is not JSON")]);
 });
 
-describe("the published schema agrees about", () => {
+describe("the published schema and the parser agree about", () => {
   it.each<[unknown]>([
     [fileOf()],
     [fileOf(newsroom, operators)],

@@ -19,7 +19,7 @@ export interface TenantCheck {
   /**
    * Resolves when the tenant may be read, or written.
    *
-   * @throws DomainError
+   * @throws DomainError `not_found`, `failed_precondition` or `unavailable`
    */
   require(tenantId: string, effect: "read" | "write"): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface TeamsGuard {
    * Checks identity, method, actor and role of a call.
    *
    * @returns a check of the tenants that a request message names, to be run for each message; it
-   * throws `not_found` and `failed_precondition`, too
+   * throws what `TenantCheck` throws, too
    * @throws DomainError `permission_denied`; the refusal is logged and counted
    */
   admit(method: DescMethod, caller: Caller): (request: unknown) => Promise<void> | void;
@@ -40,7 +40,7 @@ interface TeamsGuardOptions {
   readonly routes: readonly (RpcRoute | TeamsRoute)[];
   /** Undefined on a plaintext door, where every caller may do everything. */
   readonly grants: (() => Grants) | undefined;
-  /** Undefined in the service that keeps the tenants, where they are not checked. */
+  /** Undefined to accept every tenant, for example in the service that keeps the tenants. */
   readonly tenants: TenantCheck | undefined;
   readonly report: ReportRefusal;
 }
@@ -92,7 +92,8 @@ function requireGrant(
   const grant = grants.get(identity) ?? refuse("service", "it has no grant");
   if (!mayCall(grant, method)) refuse("service", "its grant includes neither the service nor the method");
   if (effect === undefined) refuse("service", "the method is not open to teams");
-  // Checked before the role, because only callers that sign people in know a person's roles.
+  // The actor is checked before the role: a caller that signs nobody in cannot know a person's
+  // role, so the actor is the fault to name.
   if (claimsToBePerson(actor) && !grant.people) refuse("actor", `its grant does not let it act as "${actor}"`);
   if (role !== "" && !grant.roles.has(role)) refuse("role", `its grant does not include the role "${role}"`);
   if (effect === "platform" && !grant.tenants.has(allTenants)) {

@@ -25,7 +25,7 @@ export { meshRoute, partialRoute, route, type RpcRoute, teamsRoute } from "../sh
 export type { RpcServer, RpcServerOptions } from "../shared/rpc-server.ts";
 
 export interface TeamsAccess {
-  /** Returns the current grants. Required with a certificate. */
+  /** Returns the current grants; without them a door with a certificate refuses every caller. */
   grants?: (() => Grants) | undefined;
   /** The tenants that callers may name; undefined to allow all. */
   tenants?: TenantCheck | undefined;
