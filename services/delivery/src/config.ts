@@ -79,7 +79,7 @@ export interface DeliveryPace {
   resigningGraceMs: number;
   /** Interval of the search for deliveries whose time is over. */
   endOldMs: number;
-  /** Most snapshots of one tenant that are sent again each second after a revocation; 256 or less. */
+  /** Most snapshots of a tenant that are sent again each second after a revocation; up to 256. */
   resendsPerSecond: number;
   /**
    * Interval of the check whether every process has the new KEK, while this process has two KEKs.

@@ -17,12 +17,13 @@ export interface EndpointDirectory {
   findNow(endpointId: string): Promise<Endpoint | undefined>;
   /** Reads the endpoints of tenants, and caches them. */
   listOf(tenantIds: readonly string[]): Promise<readonly Endpoint[]>;
-  /** Drops cached readings of an endpoint, and ignores reads that have begun before. */
+  /** Drops the cached reading of an endpoint. Reads that have begun before are not cached. */
   forget(endpointId: string): void;
 }
 
 /**
- * A reading of an endpoint. Without `endpoint`, a change: readings that began before it are void.
+ * The last reading of an endpoint. Without `endpoint`, the endpoint was changed at `readAt`, and
+ * readings that began earlier are not cached.
  */
 interface Known {
   readonly endpoint?: Endpoint;

@@ -50,7 +50,7 @@ export class EndpointQueues {
     return queue;
   }
 
-  /** Drops a queue without lanes when its gate is blank, or another replica keeps the gate. */
+  /** Drops an idle queue if its gate is blank, or another replica is preferred for its tenant. */
   forgetIdle(queue: EndpointQueue): void {
     const { tenantId } = queue;
     if (!this.#isAtRest(queue)) return;
@@ -83,7 +83,7 @@ export class EndpointQueues {
     this.#knownSince = takeover;
   }
 
-  /** Whether it has no lanes, and its gate is not being stored. */
+  /** Whether a queue has no lanes, and its gate is not being stored. */
   #isAtRest(queue: EndpointQueue): boolean {
     return queue.isIdle && queue.inFlight === 0 && !this.#deps.gates.isKeeping(queue);
   }

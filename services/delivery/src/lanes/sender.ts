@@ -207,7 +207,7 @@ export class Sender implements AsyncDisposable {
       const kept = this.#deps.gates.keep(queue, event === "recovered" ? before.open?.since : undefined);
       this.#keep(kept.then(() => this.#deps.queues.forgetIdle(queue)));
     }
-    // Another attempt may start at the answer; the record is written at the same time.
+    // The next attempt may start now, while the answer is being journaled.
     this.#freePlace(queue);
     const mayGoOn = () => this.#mayGoOn(queue);
     const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
