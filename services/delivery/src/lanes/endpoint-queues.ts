@@ -8,7 +8,7 @@ interface EndpointQueuesDeps {
   readonly shared: SharedByQueues;
   readonly states: Pick<EndpointStateStore, "list">;
   readonly gates: Pick<StoredGates, "adopt" | "forget" | "isKeeping">;
-  /** Whether this replica claims a tenant's lanes as soon as they are due; others claim overdue ones. */
+  /** Whether this replica claims a tenant's lanes when they are due, and not only when overdue. */
   readonly isPreferredFor: (tenantId: string) => boolean;
 }
 
