@@ -3,7 +3,7 @@ import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
 import { IngestSpan } from "./ingest-span.ts";
 
-/** Called at the end of a handling; `error` is undefined if `Handling.end` was called without one. */
+/** Called at the end of a handling, with the error that `Handling.end` was given, if any. */
 type EndListener = (error: unknown) => void;
 
 /**
