@@ -69,7 +69,7 @@ export function tellingDelivery<D extends SignedDelivery>(deliveries: readonly D
 export const replayStates = ["delivered", "superseded", "exhausted", "missing"] as const;
 export type ReplayState = (typeof replayStates)[number];
 
-/** A request to send an endpoint's snapshots again. */
+/** A request to send snapshots to an endpoint again, and its progress. */
 export interface Replay {
   readonly replayId: string;
   readonly tenantId: string;

@@ -9,7 +9,7 @@ import { startReconciler } from "./reconciler.ts";
 interface Walked {
   readonly pending?: readonly string[];
   readonly ingest?: (references: readonly Reference[]) => Promise<void>;
-  /** Documents whose snapshots are being taken in. */
+  /** Documents whose snapshots are being ingested. */
   readonly inHand?: readonly string[];
 }
 

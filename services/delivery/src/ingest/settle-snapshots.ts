@@ -24,7 +24,6 @@ type Settleable = Exclude<SignResult, { isUnattested: true }>;
 /** @param traceparent of the snapshot's ingest; undefined unless it is recorded */
 type Settle = (result: SignResult, signal: AbortSignal, traceparent: string | undefined) => Promise<void>;
 
-/** A snapshot that waits to be settled. */
 interface Settling {
   readonly result: Settleable;
   readonly signal: AbortSignal;

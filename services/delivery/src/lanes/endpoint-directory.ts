@@ -9,13 +9,13 @@ import type { EndpointStore } from "../store/endpoint-store.ts";
  */
 const cacheMs = 500;
 
-/** Finds endpoints for ingest and for attempts. */
+/** Finds endpoints, with a cache of half a second. */
 export interface EndpointDirectory {
   /** The endpoint, at most half a second old; undefined when it was deleted. */
   find(endpointId: string): Promise<Endpoint | undefined>;
   /** The endpoint, read from the database. */
   findNow(endpointId: string): Promise<Endpoint | undefined>;
-  /** Reads the endpoints of tenants, and caches them. */
+  /** Reads the endpoints of tenants from the database, for later calls of `find`, too. */
   listOf(tenantIds: readonly string[]): Promise<readonly Endpoint[]>;
   /** Drops the cached reading of an endpoint. Reads that have begun before are not cached. */
   forget(endpointId: string): void;

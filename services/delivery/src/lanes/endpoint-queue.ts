@@ -20,7 +20,6 @@ import type { AnswerTimes } from "./answer-times.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { LanesInHand } from "./lanes-in-hand.ts";
 
-/** State that the queues of all endpoints share. */
 export interface SharedByQueues {
   /** Milliseconds within which leased lanes should start. */
   readonly aheadMs: number;
@@ -29,14 +28,12 @@ export interface SharedByQueues {
   readonly bodies: BodyBudget;
 }
 
-/** Lanes whose attempts start now. */
 interface StartedLanes {
   readonly lanes: readonly LeasedLane[];
   /** Whether the attempt is a probe; there is only one lane then. */
   readonly isProbe: boolean;
 }
 
-/** What may be claimed of an endpoint. */
 interface Claimable {
   /** Latest due time of the lanes; absent for a probe, which also takes a lane in its backoff. */
   readonly dueBy?: Date;
@@ -262,7 +259,7 @@ export class EndpointQueue {
     return event;
   }
 
-  /** Takes out all waiting lanes. */
+  /** Takes out all waiting lanes, whose leases go on until the caller releases them. */
   drain(): LeasedLane[] {
     return this.#lanes.takeOut(0);
   }

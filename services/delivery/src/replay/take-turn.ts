@@ -24,7 +24,6 @@ export interface ReplayTurnDeps extends Omit<ReplaySnapshotDeps, "untilAllowed">
   readonly replays: Pick<ReplayStore, "advance" | "finish">;
 }
 
-/** When the next turn of a replay may start. */
 interface NextTurn {
   readonly at: Date;
   readonly failedTurns: number;
@@ -156,7 +155,7 @@ async function runBeside(
   failed.signal.throwIfAborted();
 }
 
-/** Spreads the attempts of a replay by the endpoint's rate. */
+/** Makes a function that waits until the endpoint's rate allows another attempt. */
 function createPace({ ratePerSecond }: Endpoint): (signal: AbortSignal) => Promise<void> {
   let nextAt = 0;
   return async (signal) => {
