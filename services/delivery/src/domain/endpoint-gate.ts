@@ -32,7 +32,7 @@ export interface GateState {
   readonly pausedUntil?: number;
   /** Time of the first 410 since the last accepted attempt. */
   readonly goneAt?: number;
-  /** The token bucket of the rate after the last attempt; absent before the first, when it is full. */
+  /** The rate's token bucket after the last attempt; absent before the first, when it is full. */
   readonly bucket?: { readonly tokens: number; readonly at: number };
 }
 

@@ -11,7 +11,7 @@ interface MetricsDeps {
   readonly registry: Registry;
   readonly lanes: Pick<LaneStore, "backlog">;
   readonly endpoints: Pick<EndpointStore, "listDisabledIds">;
-  /** Endpoints with lanes or trouble at this replica. */
+  /** All endpoints with an open breaker at this replica, and others. */
   readonly queues: Iterable<Pick<EndpointQueue, "endpointId" | "gate">>;
 }
 

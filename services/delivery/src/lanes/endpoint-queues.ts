@@ -13,7 +13,7 @@ interface EndpointQueuesDeps {
 }
 
 /**
- * The queues of endpoints that have lanes in hand, or are in trouble.
+ * The queues of endpoints that have lanes in hand, or a gate that is not blank.
  *
  * The gate that other processes have stored is read before an endpoint's first attempt. For tenants
  * of which this replica is the preferred one, all gates are read at once, at the start and at each
