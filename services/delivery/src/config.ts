@@ -28,7 +28,7 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
    * and it encrypts until every running process has `kek`.
    */
   otherKek?: KeyObject;
-  /** Whether webhooks may be posted over plain http. */
+  /** Whether endpoints may be given URLs with plain http. Sending does not check it again. */
   allowHttp: boolean;
   /** Special-purpose address ranges that may be dialled, as CIDRs. */
   allowCidrs: readonly string[];
@@ -61,12 +61,13 @@ export interface DeliveryPace {
    */
   pollMs: number;
   /**
-   * A replica takes over snapshots and lanes of other replicas' tenants once they are this overdue.
+   * A replica takes over snapshots and lanes of other replicas' tenants once they are overdue by
+   * this, and the oldest one has stayed the same for as long (`Standstill`).
    */
   overdueMs: number;
   /** Interval of the walks over documents' pending snapshots. */
   reconcileMs: number;
-  /** The interval while the broker is not connected, when only walks find new snapshots. */
+  /** Interval of these walks while the broker is not connected and only they find new snapshots. */
   reconcileAloneMs: number;
   /** Interval at which the trust list is read. */
   trustListMs: number;
@@ -78,7 +79,7 @@ export interface DeliveryPace {
   resigningGraceMs: number;
   /** Interval of the search for deliveries whose time is over. */
   endOldMs: number;
-  /** Most documents of one tenant that are sent again each second after a revocation, up to 256. */
+  /** Most snapshots of a tenant that are sent again each second after a revocation; up to 256. */
   resendsPerSecond: number;
   /**
    * Interval of the check whether every process has the new KEK, while this process has two KEKs.

@@ -82,7 +82,7 @@ interface IntakeDeps {
   readonly config: DeliveryConfig;
   readonly stores: Stores;
   readonly clients: ReturnType<typeof openClients>;
-  /** Signing, whose signatures are refused unless the trust list has their keys. */
+  /** Client of signing. A call rejects unless the trust list has the keys of all its signatures. */
   readonly signing: ReturnType<typeof signWithListedKeys>;
   readonly trustList: TrustList;
   readonly membership: Membership;
@@ -90,7 +90,10 @@ interface IntakeDeps {
   readonly process: ServiceContext;
 }
 
-/** Opens ingest, from the broker and by walks, and the work that follows a revocation. */
+/**
+ * Opens ingest of the snapshots that the broker announces or a walk finds, and the work that
+ * follows a revocation.
+ */
 function openIntake(
   stack: AsyncDisposableStack,
   { config, stores, clients, signing, trustList, membership, lanes: sending, process }: IntakeDeps,

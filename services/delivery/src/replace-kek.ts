@@ -14,10 +14,10 @@ interface ReplaceKekDeps {
 }
 
 /**
- * Opens every secret once, so that the start fails when this process has the wrong KEK. While it
- * has two KEKs it checks repeatedly whether every process has the new one. From then on it seals
- * with the new KEK, and seals again what the old one has sealed, also what another process seals
- * with the old one until its own check.
+ * Opens every secret once, so that the start fails when all were encrypted with a KEK that this
+ * process lacks. A process with two KEKs then checks repeatedly whether every process has the new
+ * one. Once they have, it encrypts with the new KEK, and encrypts anew what the old KEK has
+ * encrypted. It goes on checking, because another process uses the old KEK until its own check.
  */
 export async function replaceKek(deps: ReplaceKekDeps): Promise<AsyncDisposable> {
   await look(deps);

@@ -3,9 +3,9 @@
  * again: docs/operations.md, "Restore".
  *
  * - `highest`: prints the highest sequence of any document that has a delivery
- * - `undelivered`: prints the snapshots with undelivered deliveries
- * - `give-up`: reads references of snapshots that documents has lost from stdin, and gives up their
- *   deliveries
+ * - `undelivered`: prints, as JSON lines, the references of snapshots that have undelivered rows
+ * - `give-up`: reads such lines from stdin, for the snapshots that documents has lost, and gives up
+ *   their deliveries
  */
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines, writeJsonLines } from "@vidimus/kit/json-lines";

@@ -38,6 +38,7 @@ export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint
 
 /**
  * Adds the notice that an endpoint whose breaker was open accepts webhooks again, and announces it.
+ * Does nothing when no endpoint of the tenant asks for that event.
  * Call this before the breaker's state is deleted: when the process dies first, another one finds
  * the breaker open and adds the same notice.
  *

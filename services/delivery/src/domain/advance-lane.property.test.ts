@@ -6,9 +6,9 @@ const reaction = fc.constantFrom<Reaction>("accepted", "refused", "refused", "fa
 
 /**
  * `arrive`: a snapshot arrives while nothing is in flight. `walk`: a process claims the lane and
- * makes attempts as long as it may. Each reaction of the receiver comes with what happens before
- * the process journals it: nothing, an arrival, the process's death, or another process takes the
- * lane over, so that this one journals too late.
+ * makes attempts as long as it may. Between the receiver's reaction and its journaling, nothing
+ * happens, a snapshot arrives, the process dies, or another process takes the lane over, so that
+ * the first one journals too late.
  */
 const event = fc.oneof(
   fc.record({ kind: fc.constant("arrive" as const) }),

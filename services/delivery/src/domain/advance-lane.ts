@@ -26,7 +26,7 @@ export interface LaneState<Row extends LaneRow> {
   readonly hasMore: boolean;
   /** Whether all rows between the contiguous ones and the others were refused. */
   readonly isTailNext: boolean;
-  /** Whether the last row is the newest one. */
+  /** Whether the last one of `rows` is the lane's newest undelivered row. */
   readonly isTailEnd: boolean;
   /** The row to which all older ones have yielded, until it is accepted, refused or given up. */
   readonly yieldedTo?: string;
@@ -58,7 +58,7 @@ export interface LaneAttempt {
 /** What an attempt changes in a lane. The step must be journaled before the next row is sent. */
 export interface LaneStep<Row extends LaneRow> {
   readonly lane: LaneState<Row>;
-  /** The attempted row, as it was before. */
+  /** The attempted row; what the step changes in it is in `changed`. */
   readonly attempted: Row;
   /** Rows of `lane` with changed fields of their own. */
   readonly changed: readonly Row[];

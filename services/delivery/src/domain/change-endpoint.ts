@@ -27,7 +27,7 @@ export function parseSecret(text: string): Buffer {
   throw new DomainError("invalid", `secret ${message}`, { violations: [{ pointer: "/secret", message }] });
 }
 
-/** A secret in the form that is shown to callers. */
+/** A secret as Standard Webhooks writes it, which `parseSecret` reads. */
 export function showSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString("base64")}`;
 }
@@ -51,7 +51,8 @@ export function disabled(endpoint: ManagedEndpoint, reason: DisableReason, at: D
 
 /**
  * The endpoint with another secret. The one before stays valid for the overlap; an overlap of 0
- * ends every older secret at once.
+ * ends every older secret at once. When the secret before cannot be decrypted, only the new one is
+ * valid, and the endpoint is enabled unless somebody disabled it.
  *
  * @throws DomainError `invalid` for an overlap that is too long, `failed_precondition` when two
  * secrets overlap already: ending the oldest would make webhooks unverifiable for a receiver that

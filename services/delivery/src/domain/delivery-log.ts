@@ -9,7 +9,6 @@ export const hourMs = 60 * 60_000;
 /** States of a delivery, as they are shown. `held`: it is pending, and its endpoint is disabled. */
 export const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
-/** States of a delivery, as they are stored. */
 export type StoredState = Exclude<DeliveryState, "held">;
 
 /** @param endpoint undefined when it was deleted */
@@ -24,7 +23,6 @@ export interface LoggedAttempt extends Omit<AttemptOutcome, "failure" | "retryAf
   readonly number?: number;
 }
 
-/** A delivery as the log shows it. */
 export interface LoggedDelivery {
   readonly deliveryId: string;
   readonly tenantId: string;
@@ -71,7 +69,7 @@ export function tellingDelivery<D extends SignedDelivery>(deliveries: readonly D
 export const replayStates = ["delivered", "superseded", "exhausted", "missing"] as const;
 export type ReplayState = (typeof replayStates)[number];
 
-/** A request to send an endpoint's snapshots again. */
+/** A request to send snapshots to an endpoint again, and its progress. */
 export interface Replay {
   readonly replayId: string;
   readonly tenantId: string;

@@ -12,7 +12,7 @@ export interface Lane {
 
 /**
  * A webhook that is to be delivered to an endpoint. For a notice, the id of the endpoint that it is
- * about takes the place of the document's, and its time that of the sequence.
+ * about takes the place of the document's id, and its time takes the place of the sequence.
  */
 export interface Delivery extends Lane, Reference {
   readonly deliveryId: string;

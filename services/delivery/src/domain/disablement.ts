@@ -1,7 +1,6 @@
 /** Why an endpoint is disabled: someone asked for it, or it answered 410 twice. */
 export type DisableReason = "operator" | "gone";
 
-/** Since when and why an endpoint is disabled, and who disabled it. */
 export interface Disablement {
   readonly at: Date;
   readonly reason: DisableReason;

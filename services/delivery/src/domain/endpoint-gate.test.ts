@@ -131,7 +131,7 @@ describe("the breaker", () => {
     expect(rounds).toEqual([1, 2, 4, 8, 16, 32, 32]);
   });
 
-  it("halves the ramp with each failure", () => {
+  it("halves the limit of a recovering endpoint when an attempt fails", () => {
     const ramping = after(opened, [{ ...accepted, probe: true }, ...repeated(accepted, 7)]);
     expect(admit(ramping, limits, flying(0), 0)).toEqual({ kind: "attempts", count: 8 });
     expect(admit(after(ramping, [failed]), limits, flying(0), 0)).toEqual({ kind: "attempts", count: 4 });
@@ -144,7 +144,7 @@ describe("an endpoint's limits", () => {
     expect(admit(newGate, limits, flying(32), 0)).toEqual({ kind: "none" });
   });
 
-  it("admit the rate, and a burst of one second", () => {
+  it("admit the attempts of one second at once, and then no more than the rate", () => {
     const slow = { maxInFlight: 32, ratePerSecond: 4 };
     expect(admit(newGate, slow, flying(0), 0)).toEqual({ kind: "attempts", count: 4 });
     const drawn = start(newGate, slow, 4, 0);
@@ -195,7 +195,7 @@ describe("the gate, whatever happens", () => {
     afterMs: fc.integer({ min: 0, max: 400_000 }),
   });
 
-  it("never exceeds the limit or has two probes out, and admits an attempt within six minutes", () => {
+  it("never exceeds the limits, and admits an attempt within six minutes", () => {
     fc.assert(
       fc.property(fc.array(answers, { maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (story, maxInFlight) => {
         const own = { maxInFlight };

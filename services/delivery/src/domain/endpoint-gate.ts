@@ -32,7 +32,7 @@ export interface GateState {
   readonly pausedUntil?: number;
   /** Time of the first 410 since the last accepted attempt. */
   readonly goneAt?: number;
-  /** The token bucket of the rate after the last attempt; absent when full. */
+  /** The rate's token bucket after the last attempt; absent before the first, when it is full. */
   readonly bucket?: { readonly tokens: number; readonly at: number };
 }
 
@@ -154,7 +154,7 @@ export function abandonProbe(state: GateState, now: number): GateState {
 }
 
 /**
- * The state with the next probe due at once, for an open breaker of a receiver that was repaired.
+ * The state with the next probe due at once, if the breaker is open: the receiver may be repaired.
  */
 export function wantProbe(state: GateState, now: number): GateState {
   if (!state.open || state.open.nextProbeAt <= now) return state;
@@ -184,7 +184,7 @@ export function settle(
   return event ? { ...change, event } : change;
 }
 
-/** Opens the breaker with the fifth failure; schedules the next probe after the answer to one. */
+/** Opens the breaker with the fifth failure; schedules the next probe after one that failed. */
 function count(state: GateState, { probe }: GateAnswer, now: number, random: number): GateChange {
   if (state.open) return { state: probe ? { ...state, open: nextProbe(state.open, now, random) } : state };
   if (failuresOf(state) < failuresToOpen) return { state: slowDown(state) };

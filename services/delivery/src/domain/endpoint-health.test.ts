@@ -23,7 +23,7 @@ test("a gate is closed until five failures opened it, then open until the next p
   expect(gateHealthOf(after(5), at(5_000))).toEqual({ gate: "probing", ...open });
 });
 
-test("a gate is paused for as long as Retry-After asked, and an open one does not probe before", () => {
+test("a gate is paused until the end of a Retry-After, and an open gate does not probe before it", () => {
   expect(gateHealthOf(after(1, 60_000), at(59_999))).toEqual({ gate: "paused", nextProbeAt: at(60_000) });
   expect(gateHealthOf(after(1, 60_000), at(60_000))).toEqual({ gate: "closed" });
   expect(gateHealthOf(after(5, 60_000), at(6_000))).toEqual({

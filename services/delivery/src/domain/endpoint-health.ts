@@ -13,7 +13,7 @@ export interface Backlog {
 
 /** The pending deliveries of a disabled endpoint. */
 export interface HeldBacklog {
-  /** Number of deliveries, up to a limit. */
+  /** Number of counted deliveries. Counting ends at a limit; `hasMore` says that it did. */
   readonly count: number;
   readonly hasMore: boolean;
   /** When the oldest was stored. */
@@ -28,7 +28,7 @@ export interface EndpointHealth extends Omit<GateHealth, "gate"> {
    */
   readonly gate: GateHealth["gate"] | "disabled" | "unopened";
   readonly backlog?: Backlog;
-  /** Set when nothing is sent to the endpoint. */
+  /** Set for an endpoint that is `disabled` or `unopened`. */
   readonly held?: HeldBacklog;
   readonly lastAcceptedAt?: Date;
 }

@@ -23,7 +23,8 @@ export function disabledWithNotice(
 }
 
 /**
- * The endpoint, enabled, with a notice of the change; the same object if it was enabled already.
+ * The endpoint, enabled, with a notice of the change, unless nobody noted when it was disabled; the
+ * same object if it was enabled already.
  */
 export function enabledWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
   const changed = enabled(endpoint, now);

@@ -28,8 +28,10 @@ const deniedHeaders: ReadonlySet<string> = new Set([
 const deniedPrefixes = ["proxy-", "vidimus-", "webhook-", "x-forwarded-", "x-vidimus-"];
 
 /**
- * Whether the platform sets a header itself, or it belongs to the connection. Endpoints may have
- * all others.
+ * Whether an endpoint must not have a header: the platform sets it, it belongs to the connection,
+ * or proxies interpret it.
+ *
+ * @param name in lower case
  */
 export function isReservedHeader(name: string): boolean {
   return deniedHeaders.has(name) || deniedPrefixes.some((prefix) => name.startsWith(prefix));

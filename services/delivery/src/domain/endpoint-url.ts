@@ -69,7 +69,7 @@ function requireWrittenHost(text: string, hostname: string): void {
   }
 }
 
-/** The port of an http or https URL. */
+/** The port of an http or https URL; 80 or 443 when the URL names none. */
 export function portOf({ protocol, port }: Pick<URL, "protocol" | "port">): number {
   if (port !== "") return Number(port);
   return protocol === "http:" ? 80 : 443;

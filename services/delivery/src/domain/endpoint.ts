@@ -65,7 +65,7 @@ export interface ManagedEndpoint extends Endpoint {
   /** Name for people; "" to show the host of its URL. */
   readonly name: string;
   readonly description: string;
-  /** Present while it is disabled. */
+  /** Present while it is disabled by somebody or after a 410; `unopened` alone sets none. */
   readonly disabled?: Disablement;
   /** When the older of two secrets ends. */
   readonly previousSecretEndsAt?: Date;

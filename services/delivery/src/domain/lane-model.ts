@@ -98,7 +98,10 @@ export class LaneModel {
     return { ...assembleLane(needsUntried(pages) ? { ...pages, untried } : pages, pageRows), ...mark };
   }
 
-  /** A process posts the next webhook. @returns the lane while the attempt is in flight */
+  /**
+   * A process posts the lane's next webhook. Throws when the receiver has accepted a newer one, or
+   * when an older row still waits that has not yielded.
+   */
   post({ lane }: InHand, reaction: Reaction): void {
     const subject = subjectOf(lane);
     if (!subject) throw new Error("nothing to post");
@@ -113,7 +116,7 @@ export class LaneModel {
     if (reaction === "accepted" || reaction === "lostAnswer") this.#newestReceived = sequence;
   }
 
-  /** The process journals the outcome. @returns the lane, when the process may continue with it */
+  /** The process journals the outcome. @returns the lane, if the process may send its next row */
   journal(held: InHand, reaction: Reaction, random: number): InHand | undefined {
     if (held.generation !== this.#generation) return undefined;
     const lane = this.#isFollowed ? this.#withArrivals(held.lane) : held.lane;

@@ -55,9 +55,9 @@ export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes, aheadMs
 const stallMs = 200;
 
 /**
- * Whether ingest should wait for capacity at an endpoint: rows stored without a lease cost a claim
- * each, and a quick endpoint will soon have capacity for a batch. An endpoint that has not answered
- * yet counts as quick; one that hangs does not.
+ * Whether ingest should wait for capacity at an endpoint: a lane that is stored without a lease
+ * costs a claim, and a quick endpoint will soon have capacity for a batch. An endpoint that has not
+ * answered yet counts as quick; one that hangs does not.
  *
  * @param silentMs for how long attempts have been in flight without any answer
  */

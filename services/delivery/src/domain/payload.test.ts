@@ -8,7 +8,7 @@ const snapshot = { ...vector, bytes, sha256: Buffer.from(vector.sha256, "hex") }
 const signature = { ...vector, value: Buffer.from(vector.signatureBase64, "base64"), signingNumber: 1 };
 
 describe("a payload", () => {
-  it("is byte for byte the vector's", () => {
+  it("is byte for byte that of the test vector", () => {
     const { body } = createPayload(snapshot, signature);
     expect(Buffer.from(body).toString("base64")).toBe(vector.bodyBase64);
   });
@@ -32,7 +32,7 @@ describe("a payload", () => {
 });
 
 describe("a webhook id", () => {
-  it("is the vector's, and has no dot", () => {
+  it("is that of the test vector, and has no dot", () => {
     expect(webhookIdOf(vector)).toBe(vector.headers["webhook-id"]);
     expect(webhookIdOf(vector)).not.toContain(".");
   });

@@ -1,9 +1,9 @@
 type PortRange = readonly [number, number];
 
-/** Ports that endpoints may use by default. */
+/** Ports that endpoints may use unless DELIVERY_ALLOW_PORTS is set. */
 export const portsByDefault = "443,8443";
 
-/** Further ports that are allowed by default when plain http is. */
+/** Further ports that are added to `portsByDefault` while DELIVERY_ALLOW_HTTP is on. */
 export const httpPortsByDefault = "80,8080";
 
 /**

@@ -17,7 +17,7 @@ export const promisedRetries: RetryPlan = {
 
 /** What the time of the next attempt depends on. */
 interface FailedAttempt {
-  /** From 1; expedited attempts do not count. */
+  /** From 1; probes and expedited attempts do not count. */
   attempt: number;
   /** When the delivery was created or its endpoint was last enabled, whichever is later. */
   since: Date;

@@ -14,7 +14,7 @@ const older = Buffer.alloc(32, 9);
 const rotating = { ...attempt, endpoint: { secrets: [vector.secret, older] as const, headers: {} } };
 
 describe("the headers of an attempt", () => {
-  it("are the vector's, with user agent, delivery id and number of the attempt", () => {
+  it("are those of the test vector, and user agent, event, key id, delivery id and attempt number", () => {
     expect(webhookHeaders(attempt)).toEqual({
       ...vector.headers,
       "content-type": "application/json",

@@ -21,7 +21,7 @@ interface WebhookAttempt {
    * minutes old.
    */
   readonly at: Date;
-  /** The replay that sends this delivery again. */
+  /** The replay that sends the webhook again, or an id of its own for a redelivery. */
   readonly replayId?: string;
 }
 

@@ -3,7 +3,7 @@ import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
 import { IngestSpan } from "./ingest-span.ts";
 
-/** Called at the end of a handling; `error` is undefined when the snapshot is settled. */
+/** Called at the end of a handling, with the error that `Handling.end` was given, if any. */
 type EndListener = (error: unknown) => void;
 
 /**
@@ -65,8 +65,8 @@ export class Handling {
   }
 
   /**
-   * Ends the handling; without an error the snapshot is settled. Has no effect after the first
-   * call.
+   * Ends the handling. Without an error, the snapshot is settled, or documents does not have it.
+   * Has no effect after the first call.
    */
   end(error?: unknown): void {
     // A second end would have `InHand` forget the handling that the snapshot may have got since.
@@ -78,7 +78,7 @@ export class Handling {
   }
 }
 
-/** Resolves when all snapshots are settled; rejects when all have ended and one of them failed. */
+/** Resolves when all have ended without an error; otherwise rejects once all have ended. */
 export function untilEnded(handlings: readonly Handling[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let left = handlings.length;

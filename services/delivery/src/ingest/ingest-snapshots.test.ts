@@ -116,7 +116,7 @@ it("ingests other tenants' snapshots while all batches of a burst wait for capac
   expect(storedOf("burst")).toBe(2_000);
 });
 
-it("takes a burst in with full batches", async () => {
+it("ingests a burst of 2,560 snapshots in ten full batches", async () => {
   const { ingest, counts, storedOf } = openIngest();
   await ingest.ingest(referencesOf("burst", 10 * 256));
   expect([storedOf("burst"), counts.calls]).toEqual([10 * 256, 10]);

@@ -79,8 +79,9 @@ export class Ingest {
   }
 
   /**
-   * Ingests pending snapshots. Resolves when all are settled. Rejects when documents, signing or
-   * MongoDB are unavailable; repeat the call then.
+   * Ingests pending snapshots. Resolves when all are settled; those that documents does not have
+   * count as settled. Rejects for example when documents, signing or MongoDB are unavailable, or
+   * when signing does not accept an attestation; repeat the call then.
    */
   ingest(references: readonly Reference[]): Promise<void> {
     return untilEnded(this.#start(references));

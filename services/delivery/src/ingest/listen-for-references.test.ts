@@ -33,7 +33,7 @@ function open(preferred: Set<number>) {
   return { follow, tell, ingested, subjects: () => [...handlers.keys()] };
 }
 
-test("a replica that is alone subscribes once, and to its own partitions when others come", () => {
+test("a replica has one subscription while it is alone, and one for each own partition beside others", () => {
   const preferred = new Set(Array.from({ length: 64 }, (_, partition) => partition));
   const { follow, subjects } = open(preferred);
   expect(subjects()).toEqual([snapshotSubjects]);

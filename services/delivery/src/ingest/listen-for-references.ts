@@ -9,7 +9,6 @@ interface ListenDeps {
   readonly bus: Pick<EventBus, "onBroadcast">;
   readonly ingest: Pick<Ingest, "ingest">;
   readonly isPreferredForPartition: (partition: number) => boolean;
-  /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
   readonly log: Pick<Logger, "warn">;
 }

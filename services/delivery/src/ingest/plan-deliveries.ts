@@ -16,7 +16,6 @@ interface DeliveryPlanInput {
   readonly now: Date;
 }
 
-/** The deliveries to store for some snapshots. */
 interface DeliveryPlan {
   readonly deliveries: readonly NewDelivery[];
   /** Lanes whose endpoint's filter excludes a snapshot: older deliveries there are superseded. */

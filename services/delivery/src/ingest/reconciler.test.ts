@@ -9,7 +9,7 @@ import { startReconciler } from "./reconciler.ts";
 interface Walked {
   readonly pending?: readonly string[];
   readonly ingest?: (references: readonly Reference[]) => Promise<void>;
-  /** Documents whose snapshots are being taken in. */
+  /** Documents whose snapshots are being ingested. */
   readonly inHand?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ function open(
   return { walks, reconciler };
 }
 
-test("after the broker was down between two looks, the snapshots of lost messages are found at once", async () => {
+test("a broker that reconnected between two looks causes a walk over all pending snapshots at once", async () => {
   const bus: { number: number | undefined } = { number: 1 };
   const { walks, reconciler } = open(bus);
   await vi.waitFor(() => expect(walks).toEqual([true]), patient);
@@ -56,7 +56,7 @@ test("after the broker was down between two looks, the snapshots of lost message
   expect(walks).toEqual([true, true]);
 });
 
-test("without a broker the reconciler walks repeatedly, and once more when there is one", async () => {
+test("the reconciler walks repeatedly without a broker, and again once there is one", async () => {
   const bus: { number: number | undefined } = { number: undefined };
   const { walks, reconciler } = open(bus);
   await vi.waitFor(() => expect(walks.length).toBeGreaterThan(2), patient);

@@ -13,7 +13,6 @@ interface ReconcilerDeps {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "listPendingSnapshots">;
   readonly ingest: Pick<Ingest, "ingest" | "isInHand">;
   readonly bus: Pick<EventBus, "connectionNumber">;
-  /** Whether this replica is preferred for a tenant. */
   readonly isPreferredFor: (tenantId: string) => boolean;
   readonly log: Logger;
   /** Interval of the walks. Snapshots younger than two intervals are left to the broker. */

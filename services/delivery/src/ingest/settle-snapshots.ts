@@ -18,20 +18,22 @@ interface SettleDeps {
   readonly log: Pick<Logger, "error">;
 }
 
-/** A snapshot that can be settled. */
+/** A result of signing with which a snapshot is settled: a signature, or that it is unsendable. */
 type Settleable = Exclude<SignResult, { isUnattested: true }>;
 
 /** @param traceparent of the snapshot's ingest; undefined unless it is recorded */
 type Settle = (result: SignResult, signal: AbortSignal, traceparent: string | undefined) => Promise<void>;
 
-/** A snapshot that waits to be settled. */
 interface Settling {
   readonly result: Settleable;
   readonly signal: AbortSignal;
   readonly traceparent: string | undefined;
 }
 
-/** Hands signatures to documents, and ends the pending state of snapshots, many in one call. */
+/**
+ * Hands signatures to documents, and ends the pending state of snapshots, many in one call. Rejects
+ * for a snapshot whose attestation signing does not accept: it stays pending.
+ */
 export function createSettle({ feed, log }: SettleDeps): Settle {
   const report = createUnsendableReport(log);
   const settle = createBatcher<Settling, void>({

@@ -59,11 +59,11 @@ async function store(fate: "behind" | "known"): Promise<Arrival[]> {
 
 const { tenantId, documentId, sequence, committedAt } = snapshot;
 
-test("a lane knows of a row behind its bearer before the document's next snapshot is stored", async () => {
+test("a lane is told of a row behind its bearer although the row's snapshot is not signed yet", async () => {
   expect(await store("behind")).toMatchObject([{ tenantId, documentId, sequence }]);
 });
 
-test("a row stored earlier, unlike a new one, keeps the backoff of a bearer tried since the commit", async () => {
+test("a lane is told the commit time of a row that was stored earlier, and none of a new row", async () => {
   expect((await store("behind"))[0]!.knownSince).toBeUndefined();
   expect(await store("known")).toEqual([{ tenantId, documentId, endpointId: "e1", knownSince: committedAt }]);
 });

@@ -6,12 +6,12 @@ export class Alarm {
   #timer: NodeJS.Timeout | undefined;
   #at = Number.POSITIVE_INFINITY;
 
-  /** Ends the current sleep, or the next one when there is none. */
+  /** Ends the current sleep. When nobody sleeps, the next sleep ends at once. */
   ring(): void {
     this.#rung.resolve();
   }
 
-  /** Rings at a time, in milliseconds since 1970. */
+  /** @param at in milliseconds since 1970; forgotten when a sleep ends */
   ringAt(at: number): void {
     if (at >= this.#at) return;
     this.#at = at;
@@ -21,7 +21,8 @@ export class Alarm {
   }
 
   /**
-   * Sleeps until the alarm rings, at most for `ms`. A ring since the last sleep ends it at once.
+   * Sleeps until the alarm rings, at most for `ms`. Ends at once when the alarm has rung since the
+   * last sleep.
    */
   async sleep(ms: number): Promise<void> {
     const late = new AbortController();

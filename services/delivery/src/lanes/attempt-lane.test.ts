@@ -64,7 +64,7 @@ function openDeps(timeouts: number) {
 }
 
 /**
- * Journals an accepted attempt of a lane whose lease was to end in a second before it was renewed.
+ * Journals an accepted attempt. The lane's lease ended in a second, so preparing has renewed it.
  */
 async function journal(timeouts: number) {
   const { deps, records } = openDeps(timeouts);
@@ -75,7 +75,7 @@ async function journal(timeouts: number) {
   return { isLost, records: records.length };
 }
 
-it("repeats the journaling of an accepted webhook until the renewed lease ends, not the first one", async () => {
+it("repeats the journaling of an accepted webhook beyond the first lease, while the renewed one lasts", async () => {
   expect(await journal(2)).toEqual({ isLost: false, records: 1 });
 });
 
@@ -129,20 +129,20 @@ async function journalOldRow(since: Partial<Endpoint>) {
   return { ended: record?.step.ended.map(({ state }) => state), expedited: expedited.length, isDue, reads };
 }
 
-it("gives a row its whole time, and makes it due, when its endpoint was enabled while it was in flight", async () => {
+it("keeps a row nearly 72 hours old, due at once, when its endpoint was enabled during the attempt", async () => {
   const enabledAt = new Date(Date.now() + 71.9 * hourMs);
   expect(await journalOldRow({ enabledAt })).toMatchObject({ ended: [], expedited: 1, isDue: true });
 });
 
-it("keeps a row whose endpoint was disabled while it was in flight, and leaves its lane in its backoff", async () => {
+it("keeps a row nearly 72 hours old, in backoff, when its endpoint was disabled during the attempt", async () => {
   expect(await journalOldRow({ enabled: false })).toMatchObject({ ended: [], expedited: 0, isDue: false });
 });
 
-it("gives a row up at 72 hours after one look at its endpoint, when the endpoint is unchanged", async () => {
+it("gives up a row nearly 72 hours old when a second read shows its endpoint unchanged", async () => {
   expect(await journalOldRow({})).toMatchObject({ ended: ["exhausted"], expedited: 0, reads: 1 });
 });
 
-it("has the bodies of the next rows made with its own, not those of rows that yielded to it", async () => {
+it("has the bodies of later rows made with that of the row to send, not those of rows that yielded", async () => {
   const { deps } = openDeps(0);
   const next: number[][] = [];
   const get: AttemptDeps["payloads"]["get"] = (row, others = []) => {

@@ -46,16 +46,23 @@ export type Prepared =
       readonly payload: Postable;
     }
   /**
-   * `gone`: the endpoint was deleted. `disabled`: it is disabled. `lost`: another process has the
-   * lease. `outrun`: a newer snapshot followed the one that was to be sent again.
+   * `gone`: the endpoint was deleted. `disabled`: the endpoint is disabled. `lost`: another process
+   * has the lease, or the lane has no row. `outrun`: the row was to send a snapshot again, and a
+   * newer snapshot of the document has come.
    */
   | { readonly kind: "gone" | "disabled" | "lost" | "outrun" }
-  /** The body is unavailable at the moment. */
+  /**
+   * Documents or signing have no body for the row, or `prepareAttempt` rejected. The lane is tried
+   * again later.
+   */
   | { readonly kind: "unavailable" };
 
 type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
 
-/** Prepares a lane's next attempt. Rejects when documents, signing or MongoDB are unavailable. */
+/**
+ * Gets the body, reads the endpoint, and renews the lease if it would not outlast the attempt.
+ * Rejects when documents, signing or MongoDB are unavailable.
+ */
 export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promise<Prepared> {
   const row = rowOf(lane);
   if (!row) return { kind: "lost" };
@@ -71,7 +78,8 @@ export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promi
   if (!endpoint) return { kind: "gone" };
   if (!endpoint.enabled) return { kind: "disabled" };
   if (!payload) return { kind: "unavailable" };
-  // This is checked under the lease, because rows that are stored from now on stay behind this one.
+  // A newer snapshot is looked for under the lease: one that is stored after this check waits
+  // behind this row, and is sent after it.
   const isAgain = row.signingNumber > 1;
   if (isAgain && (await deps.resentRows.endOutrun([row], new Date())).length > 0) return { kind: "outrun" };
   const renewed = await outlivingAttempt(deps, lane);

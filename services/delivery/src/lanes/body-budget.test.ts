@@ -28,7 +28,7 @@ it("admits a single body that is larger than all of the memory", () => {
   expect(budget.take(bodyOf("b", "small"))).toBe(false);
 });
 
-it("releases what a claim has held, and says when a tenant has memory for another claim", () => {
+it("has no capacity for a tenant's next claim until the bodies of the claim before are released", () => {
   const budget = new BodyBudget(80);
   expect(budget.hasCapacity("a")).toBe(true);
   {

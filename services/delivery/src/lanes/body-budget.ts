@@ -21,7 +21,7 @@ interface Body {
 /**
  * Limits the bytes of bodies that leased lanes need. It is asked before a lease is taken, so that
  * no process leases more than it can hold. A body counts once for all its endpoints. A tenant gets
- * at most half. A body of any size is allowed while no other one is held.
+ * at most half, or a single larger body. A body of any size is allowed while no other one is held.
  */
 export class BodyBudget {
   readonly #bytesMax: number;

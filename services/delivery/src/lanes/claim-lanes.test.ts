@@ -13,7 +13,7 @@ const names = { tenantId: "acme", endpointId: "e1" };
 const settings = { url: "https://e1.example/", secrets: [Buffer.alloc(32)] as const, headers: {}, enabled: true };
 const endpoint: Endpoint = { ...names, ...settings, createdAt: new Date(), events: eventsByDefault, maxInFlight: 4 };
 
-/** What is claimed of an endpoint, one of whose lanes has no body. */
+/** The scope of a claim for an endpoint, one of whose lanes has no body. */
 async function scopeOf(
   gate: EndpointQueue["gate"],
   { fresh = new FreshTenants(), answerMs = 1_000 } = {},

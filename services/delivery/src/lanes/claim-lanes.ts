@@ -27,7 +27,8 @@ const givingWayMax = 32;
 
 /**
  * Claims due lanes of an endpoint as far as its queue has capacity and their bodies fit into
- * memory. Claims nothing for a disabled endpoint. Rejects when MongoDB is unavailable.
+ * memory. Claims nothing for a disabled endpoint, and deletes the undelivered rows of a deleted
+ * one. Rejects when MongoDB is unavailable.
  *
  * @param take is given the claimed lanes, while memory for their bodies is reserved
  * @returns whether more lanes are due whose bodies do not fit

@@ -48,7 +48,7 @@ function claiming(due: readonly EndpointDue[], { failing = "" } = {}) {
   return { claims, queues, rounds: () => rounds, [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose]() };
 }
 
-it("has a lane claimed before its backoff has ended when a probe is due", async () => {
+it("a lane is claimed before its backoff ends when a probe of its endpoint is due", async () => {
   await using claimer = claiming([{ ...names, nextAttemptAt: new Date(Date.now() + hourMs) }]);
   const { claims, queues, rounds } = claimer;
   await vi.waitFor(() => expect(rounds()).toBeGreaterThan(1), patient);
@@ -57,7 +57,7 @@ it("has a lane claimed before its backoff has ended when a probe is due", async 
   await vi.waitFor(() => expect(claims.length).toBeGreaterThan(0), patient);
 });
 
-it("a claim that fails keeps no lanes of other endpoints waiting", async () => {
+it("lanes of other endpoints are claimed even if the claim for one endpoint fails", async () => {
   const due = ["e1", "e2", "e3"].map((endpointId) => {
     return { tenantId: "acme", endpointId, nextAttemptAt: new Date() };
   });

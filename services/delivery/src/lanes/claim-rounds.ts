@@ -17,14 +17,20 @@ interface ClaimRoundsDeps {
   readonly isPreferredFor: (tenantId: string) => boolean;
   /** Longest sleep; after it, lanes are found that other processes have made due. */
   readonly pollMs: number;
-  /** Lanes of other replicas' tenants are taken over once they are overdue by this. */
+  /**
+   * Lanes of other replicas' tenants are claimed once they are overdue by this, and the first due
+   * time of their endpoint has stayed the same for as long.
+   */
   readonly overdueMs: number;
   readonly log: Logger;
 }
 
 const retryMs = 250;
 
-/** Has due lanes claimed and sent until it is disposed. The schedule is in MongoDB. */
+/**
+ * Has due lanes claimed and sent, until the returned value is disposed. Which lanes are due is read
+ * from MongoDB in every round.
+ */
 export function startClaiming(deps: ClaimRoundsDeps): AsyncDisposable {
   const stop = new AbortController();
   const loop = claimUntilStopped(deps, stop.signal);
@@ -63,15 +69,15 @@ async function claimRound(deps: ClaimRoundsDeps, standstill: Standstill): Promis
       const dueBy = new Date(now - (isForeign ? deps.overdueMs : 0));
       return deps.sender.claim(deps.queues.of(endpoint), dueBy);
     });
-  // A failed claim must not keep the claimed lanes of other endpoints waiting until their leases
-  // end.
+  // A failed claim does not fail the round: the claims for other endpoints go on, and the next
+  // round claims for this endpoint again.
   const failed = (await Promise.allSettled(claims)).filter((each) => each.status === "rejected");
   for (const { reason } of failed) deps.log.warn({ err: reason }, "lanes of an endpoint not claimed");
 }
 
 interface ClaimPlan {
   readonly endpoint: EndpointDue;
-  /** When the endpoint's lanes are claimed. */
+  /** Earliest time of the claim, in milliseconds since 1970. */
   readonly at: number;
   /** Whether another replica is preferred for the endpoint's tenant. */
   readonly isForeign: boolean;
@@ -88,8 +94,8 @@ function planOf(
   // earlier.
   const probeAt = queues.find(endpoint.endpointId)?.probeAt() ?? dueAt;
   if (isPreferredFor(endpoint.tenantId)) return { endpoint, at: Math.min(dueAt, probeAt), isForeign: false };
-  // The lanes reach the front in the order of their due times, so the front moves while the other
-  // replica works.
+  // Lanes are claimed in the order of their due times, so the endpoint's first due time changes
+  // while the other replica works.
   const stillAt = dueAt > now ? 0 : standstill.note(endpoint.endpointId, String(dueAt), now);
   return { endpoint, at: Math.max(dueAt + overdueMs, stillAt), isForeign: true };
 }

@@ -11,7 +11,7 @@ interface MetricsDeps {
   readonly registry: Registry;
   readonly lanes: Pick<LaneStore, "backlog">;
   readonly endpoints: Pick<EndpointStore, "listDisabledIds">;
-  /** Endpoints with lanes or trouble at this replica. */
+  /** All endpoints with an open breaker at this replica, and others. */
   readonly queues: Iterable<Pick<EndpointQueue, "endpointId" | "gate">>;
 }
 
@@ -52,7 +52,8 @@ export function createDeliveryMetrics({ registry, lanes, endpoints, queues }: Me
     observe({ payload }, outcome, step) {
       attempts.inc({ outcome: outcome.status ? `${Math.floor(outcome.status / 100)}xx` : (outcome.failure ?? "none") });
       for (const { state } of step.ended) ended.inc({ state });
-      // A snapshot that was signed again may be as old as the archive, so its delay is not counted.
+      // A snapshot that was signed again may be years old, so the time since its commit says
+      // nothing.
       if (payload.signingNumber > 1 || !step.ended.some(({ state }) => state === "delivered")) return;
       const endedMs = outcome.startedAt.getTime() + outcome.tookMs;
       latency.observe(Math.max(0, endedMs - payload.committedAt.getTime()) / 1_000);

@@ -14,7 +14,7 @@ interface EndOldDeps {
   readonly isPreferredFor: (tenantId: string) => boolean;
   /** The age at which deliveries to an enabled endpoint are given up. */
   readonly ageMsMax: number;
-  /** Interval of the search. */
+  /** Interval of the search for deliveries whose time is over. */
   readonly endOldMs: number;
   readonly log: Logger;
 }
@@ -22,8 +22,8 @@ interface EndOldDeps {
 /**
  * Gives up deliveries whose time is over, until it is disposed: those to an enabled endpoint at
  * `ageMsMax` (counted from its last enabling if that is later); those to a disabled endpoint after
- * 30 days, a day after a notice to the tenant's other endpoints. Attempts give up only their own
- * row, so other rows would wait forever while only probes are sent.
+ * 30 days, a day after a notice to the tenant's other endpoints. An attempt gives up only rows of
+ * its own lane. While a breaker is open, only probes are sent, so most rows would wait forever.
  */
 export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
   return repeat((signal) => endOld(deps, signal), {
@@ -36,15 +36,15 @@ export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
 /** Most endpoints that are read at once. */
 const endpointsMax = 256;
 
-/** Checks all endpoints of this replica that have pending deliveries. */
+/** Checks the endpoints with pending deliveries whose tenants this replica is preferred for. */
 async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<void> {
   const scheduled = await deps.lanes.schedule();
   const ids = scheduled.flatMap((each) => (deps.isPreferredFor(each.tenantId) ? each.endpointId : []));
   for (let at = 0; at < ids.length; at += endpointsMax) {
     for (const endpoint of await deps.endpoints.findMany(ids.slice(at, at + endpointsMax))) {
       if (signal.aborted) return;
-      // An endpoint that cannot be opened cannot be stored, so its deliveries wait until it is
-      // repaired, whatever their age.
+      // Its secret or headers cannot be decrypted, so the endpoint cannot be stored with a notice.
+      // Its deliveries wait until it is repaired, whatever their age.
       if (endpoint.unopened !== undefined) continue;
       const now = new Date();
       await deps.announceExpiry(endpoint, now);
@@ -72,8 +72,8 @@ async function exhaust(
   while (!signal.aborted) {
     const { ended, next } = await laneEndings.exhaust(endpoint, { storedBefore, from }, now);
     count += ended;
-    // The same position with nothing ended means that the rest is under leases, or has yielded to
-    // younger rows.
+    // A whole batch at one due time, with nothing ended, would be read forever: its lanes have
+    // yielded to younger rows, or were claimed meanwhile.
     if (!next || (ended === 0 && next.getTime() === from?.getTime())) break;
     from = next;
   }

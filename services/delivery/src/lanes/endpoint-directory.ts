@@ -9,20 +9,21 @@ import type { EndpointStore } from "../store/endpoint-store.ts";
  */
 const cacheMs = 500;
 
-/** Finds endpoints for ingest and for attempts. */
+/** Finds endpoints, with a cache of half a second. */
 export interface EndpointDirectory {
   /** The endpoint, at most half a second old; undefined when it was deleted. */
   find(endpointId: string): Promise<Endpoint | undefined>;
   /** The endpoint, read from the database. */
   findNow(endpointId: string): Promise<Endpoint | undefined>;
-  /** Reads the endpoints of tenants, and caches them. */
+  /** Reads the endpoints of tenants from the database, for later calls of `find`, too. */
   listOf(tenantIds: readonly string[]): Promise<readonly Endpoint[]>;
-  /** Drops cached readings of an endpoint, and ignores reads that have begun before. */
+  /** Drops the cached reading of an endpoint. Reads that have begun before are not cached. */
   forget(endpointId: string): void;
 }
 
 /**
- * A reading of an endpoint. Without `endpoint`, a change: readings that began before it are void.
+ * The last reading of an endpoint. Without `endpoint`, the endpoint was changed at `readAt`, and
+ * readings that began earlier are not cached.
  */
 interface Known {
   readonly endpoint?: Endpoint;

@@ -45,7 +45,7 @@ function answer(queue: EndpointQueue, tookMs: number): void {
   queue.release(lane!);
 }
 
-it("lanes that would wait too long are released when the endpoint becomes slower, newest first", () => {
+it("when the endpoint becomes slower, the newest lanes, which would wait too long, are taken out", () => {
   const lanes = open();
   answer(lanes, 10);
   for (let n = 0; n < 401; n++) lanes.push(laneOf(`d${n}`));
@@ -60,7 +60,7 @@ it("lanes that would wait too long are released when the endpoint becomes slower
   expect(lanes.has({ ...names, documentId: "d9" })).toBe(false);
 });
 
-it("a lane that is claimed again replaces itself in the queue, and is not queued beside its attempt", () => {
+it("a lane that is claimed again keeps its place, and is not queued while its attempt is in flight", () => {
   const lanes = open();
   const [waiting, claimed] = [laneOf("a"), laneOf("a")];
   lanes.push(waiting);
@@ -89,7 +89,7 @@ it("starts no lane and has no capacity before the gate is known", () => {
   expect(queue.start(1, now).lanes).toHaveLength(1);
 });
 
-it("takes no lane whose body does not fit, and frees the memory with the lane", () => {
+it("takes no lane whose body does not fit until another lane is released", () => {
   const queue = open(8_000);
   const [a, b, c] = [laneOf("a"), laneOf("b"), laneOf("c")];
   expect([queue.push(a), queue.push(b), queue.push(c)]).toEqual([true, true, false]);

@@ -20,7 +20,6 @@ import type { AnswerTimes } from "./answer-times.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { LanesInHand } from "./lanes-in-hand.ts";
 
-/** State that the queues of all endpoints share. */
 export interface SharedByQueues {
   /** Milliseconds within which leased lanes should start. */
   readonly aheadMs: number;
@@ -29,16 +28,14 @@ export interface SharedByQueues {
   readonly bodies: BodyBudget;
 }
 
-/** Lanes whose attempts start now. */
 interface StartedLanes {
   readonly lanes: readonly LeasedLane[];
-  /** Whether it is a single lane as a probe. */
+  /** Whether the attempt is a probe; there is only one lane then. */
   readonly isProbe: boolean;
 }
 
-/** What may be claimed of an endpoint. */
 interface Claimable {
-  /** Latest due time; absent to include lanes that wait for their backoff, for a probe. */
+  /** Latest due time of the lanes; absent for a probe, which also takes a lane in its backoff. */
   readonly dueBy?: Date;
   readonly limit: number;
 }
@@ -51,17 +48,17 @@ export class EndpointQueue {
   readonly endpointId: string;
   readonly tenantId: string;
   readonly #shared: SharedByQueues;
-  /** Undefined until the gate that other processes have stored is known; nothing is sent before. */
+  /** Undefined until the gates that other processes store were read; nothing is sent before. */
   #gate: GateState | undefined;
   #limits: GateLimits = { maxInFlight: maxInFlightByDefault };
   #enabledAt: Date | undefined;
   #inFlight = 0;
   #isProbing = false;
-  /** Lanes that ingest is about to store or that a running claim may bring. */
+  /** Number of lanes that ingest is about to store or a running claim may bring. */
   #reserved = 0;
   #isClaiming = false;
   #hasMoreDue = false;
-  /** When an attempt last ended, or started as the only one in flight. */
+  /** Time of the last answer, or of the start of an attempt while none was in flight. */
   #movedAt = 0;
   readonly #lanes: LanesInHand;
 
@@ -72,7 +69,7 @@ export class EndpointQueue {
     this.#lanes = new LanesInHand(shared.bodies);
   }
 
-  /** Whether it has no lanes, and none are about to come. */
+  /** Whether the queue has no lanes, and expects none. */
   get isIdle(): boolean {
     return this.#lanes.isEmpty && this.#reserved === 0 && !this.#hasMoreDue && !this.#isClaiming;
   }
@@ -123,15 +120,15 @@ export class EndpointQueue {
   }
 
   /**
-   * Whether the endpoint gets only probes, or nothing: until its `Retry-After` ends, or until its
-   * gate is known.
+   * Whether the endpoint gets only probes, because its breaker is open, or nothing, because its
+   * `Retry-After` lasts or its gate is not known.
    */
   isShut(now: number): boolean {
     const { open, pausedUntil = 0 } = this.gate;
     return !this.isGateKnown || open !== undefined || now < pausedUntil;
   }
 
-  /** Most lanes that may be leased in total. */
+  /** Most lanes of the endpoint that this process leases at once; 0 while the endpoint is shut. */
   depth(now: number): number {
     return this.isShut(now) ? 0 : lanesAhead(this.#pace);
   }
@@ -169,15 +166,15 @@ export class EndpointQueue {
     this.#hasMoreDue = true;
   }
 
-  /** Notes that nothing may be claimed, because the endpoint is disabled. */
+  /** Notes that nothing may be claimed, because the endpoint is disabled or deleted. */
   noteDisabled(): void {
     this.#hasMoreDue = false;
   }
 
   /**
    * Begins a claim of at most `most` lanes. A probe may take a lane that waits for its backoff. If
-   * the probe fails, that lane waits longest, so the next probe takes another. Call `endClaim`
-   * afterwards.
+   * the probe fails, the lane waits for a whole backoff again, so the next probe mostly takes
+   * another lane. Call `endClaim` afterwards.
    *
    * @returns what may be claimed; undefined when nothing may be, or when another claim is running
    */
@@ -193,8 +190,8 @@ export class EndpointQueue {
   #claimable(dueBy: Date, now: number, most: number): Claimable | undefined {
     const { kind } = this.#admission(now);
     if (kind === "probe") {
-      // A probe that has just become due is left to the preferred replica. Nothing is claimed while
-      // a leased lane waits, which is probed instead.
+      // A probe that has just become due is left to the preferred replica. While a leased lane
+      // waits, nothing is claimed, because that lane is probed.
       const isOurs = (this.probeAt() ?? 0) <= dueBy.getTime();
       return isOurs && this.#lanes.readyCount === 0 ? { limit: 1 } : undefined;
     }
@@ -216,7 +213,7 @@ export class EndpointQueue {
     return this.#lanes.push(lane);
   }
 
-  /** When the gate next admits an attempt; undefined when it admits one now, or that is unknown. */
+  /** When the gate next admits an attempt; undefined if it admits one now, or nobody knows when. */
   opensAt(now: number): number | undefined {
     const admission = this.#admission(now);
     return admission.kind === "none" ? admission.until : undefined;
@@ -241,7 +238,7 @@ export class EndpointQueue {
     return { lanes, isProbe };
   }
 
-  /** Notes that an attempt was not made, for a reason other than the endpoint. */
+  /** Notes that a started attempt was not made, which says nothing about the receiver. */
   noteNotMade(isProbe: boolean, now: number): void {
     this.#inFlight -= 1;
     if (!isProbe) return;
@@ -262,7 +259,7 @@ export class EndpointQueue {
     return event;
   }
 
-  /** Takes out all waiting lanes. */
+  /** Takes out all waiting lanes, whose leases go on until the caller releases them. */
   drain(): LeasedLane[] {
     return this.#lanes.takeOut(0);
   }
@@ -275,7 +272,7 @@ export class EndpointQueue {
     return this.#lanes.takeOut(depth);
   }
 
-  /** Removes a lane whose attempt is journaled or whose lease was released. */
+  /** Removes a lane that this process is done with, and frees its body's memory. */
   release(lane: LeasedLane): void {
     this.#lanes.release(lane);
   }

@@ -8,12 +8,12 @@ interface EndpointQueuesDeps {
   readonly shared: SharedByQueues;
   readonly states: Pick<EndpointStateStore, "list">;
   readonly gates: Pick<StoredGates, "adopt" | "forget" | "isKeeping">;
-  /** Whether this replica claims a tenant's lanes as soon as they are due; others claim overdue ones. */
+  /** Whether this replica claims a tenant's lanes when they are due, and not only when overdue. */
   readonly isPreferredFor: (tenantId: string) => boolean;
 }
 
 /**
- * The queues of endpoints that have lanes in hand, or are in trouble.
+ * The queues of endpoints that have lanes in hand, or a gate that is not blank.
  *
  * The gate that other processes have stored is read before an endpoint's first attempt. For tenants
  * of which this replica is the preferred one, all gates are read at once, at the start and at each
@@ -50,7 +50,7 @@ export class EndpointQueues {
     return queue;
   }
 
-  /** Drops a queue without lanes when its gate is blank, or another replica keeps the gate. */
+  /** Drops an idle queue if its gate is blank, or another replica is preferred for its tenant. */
   forgetIdle(queue: EndpointQueue): void {
     const { tenantId } = queue;
     if (!this.#isAtRest(queue)) return;
@@ -83,7 +83,7 @@ export class EndpointQueues {
     this.#knownSince = takeover;
   }
 
-  /** Whether it has no lanes, and its gate is not being stored. */
+  /** Whether a queue has no lanes, and its gate is not being stored. */
   #isAtRest(queue: EndpointQueue): boolean {
     return queue.isIdle && queue.inFlight === 0 && !this.#deps.gates.isKeeping(queue);
   }

@@ -14,7 +14,7 @@ interface ReactionDeps extends Pick<Stores, "deliveries" | "endpoints" | "lanes"
   readonly log: Logger;
 }
 
-/** What a change of an endpoint causes for deliveries and other endpoints. */
+/** Disables endpoints that are gone, and announces changes to the tenant's endpoints. */
 export type EndpointReactions = ReturnType<typeof createReactions>;
 
 const announceRetryMs = 1_000;
@@ -29,7 +29,7 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     const isDone = () => work().then(() => true);
     if (!(await untilDone(isDone, { signal, retryMs: announceRetryMs, onFailure }))) throw signal.reason;
   };
-  /** Announces a change to the endpoints that ask for it, in the background. */
+  /** Sends the notices of an endpoint to those that ask for their events, in the background. */
   const announce = (endpoint: ManagedEndpoint) => {
     // When this process stops first, another one finds the notice.
     repeated(endpoint.endpointId, () => announceNotices(announcing, endpoint)).catch(() => {});
@@ -44,8 +44,8 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     if (isStored) announce(changed);
   };
   /**
-   * Announces once to the other endpoints that the deliveries of a disabled endpoint will be given
-   * up soon.
+   * Announces to the tenant's other endpoints, once, a day before the deliveries of a disabled
+   * endpoint are given up.
    */
   const announceExpiry = async (endpoint: ManagedEndpoint, now: Date) => {
     const changed = expiringWithNotice(endpoint, now);

@@ -1,8 +1,11 @@
 import { LRUCache } from "lru-cache";
 
-/** For this time after a tenant's snapshot was ingested, other tenants' backlogs yield to it. */
+/**
+ * For this time after a tenant's snapshot was ingested, other tenants' backlogs are worked on in
+ * smaller batches.
+ */
 const freshMs = 1_000;
-/** Most remembered tenants. It only matters whether there are any others, not which. */
+/** Most remembered tenants; few, because it matters only whether there is another tenant. */
 const tenantsMax = 16;
 
 /** Remembers the tenants whose snapshots were ingested within the last second. */
@@ -13,7 +16,7 @@ export class FreshTenants {
     this.#tenants.set(tenantId, true);
   }
 
-  /** Whether there are tenants other than this one. */
+  /** Whether a snapshot of another tenant was ingested within the last second. */
   hasOthers(tenantId: string): boolean {
     return this.#tenants.keys().some((each) => each !== tenantId);
   }

@@ -8,7 +8,7 @@ import type { LaneRecord } from "../store/lane-records.ts";
  */
 const endedSpacingMs = 25;
 
-/** `LaneJournal.record` for one record; batches them. */
+/** Makes a function that journals single records by batches of `LaneJournal.record`. */
 export function createRecorder(journal: Pick<LaneJournal, "record">): (record: LaneRecord) => Promise<Journaled> {
   return createBatcher<LaneRecord, Journaled>({
     itemsMax: 256,

@@ -23,7 +23,7 @@ function queueOf(answerMs: number): EndpointQueue {
   return queue;
 }
 
-/** An endpoint that takes 500 lanes a second, with lanes that wait already. */
+/** The queue of an endpoint that takes 500 lanes a second, with `waiting` lanes in it. */
 function quickQueue(waiting: number): EndpointQueue {
   const queue = queueOf(2);
   for (let n = 0; n < waiting; n++) queue.push(laneOf(n));
@@ -44,7 +44,7 @@ function laneOf(n: number) {
   return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), { leaseUntil, dueAt: new Date() });
 }
 
-it("grants the free capacity at once, and frees a grant once, however often it is disposed", async () => {
+it("frees the capacity of a reservation once, however often it is disposed", async () => {
   const reservations = new LaneReservations(bodies);
   const lanes = quickQueue(300);
   using first = await reservations.reserve([{ queue: lanes, count: 150 }], true);
@@ -81,7 +81,7 @@ it("lets batches wait for capacity at a quick endpoint, first come, first served
   expect(granted).toEqual(["first 100", "second 100"]);
 });
 
-it("waits for no endpoint that is slow, or shut, and for none longer than half a second", async () => {
+it("waits neither for a slow endpoint nor for a shut one, and at most half a second for others", async () => {
   const reservations = new LaneReservations(bodies);
   const slow = queueOf(2_000);
   expect((await reservations.reserve([{ queue: slow, count: 100 }], true)).of("e1")).toBe(2);

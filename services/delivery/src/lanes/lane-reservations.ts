@@ -28,11 +28,12 @@ interface Waiting {
  * behind it.
  */
 const waitMsMax = 500;
-/** Interval of the check whether the endpoint still answers. */
+/** Interval of the check whether the endpoints that a batch waits for still answer. */
 const lookMs = 100;
 
 /**
- * Grants capacity to ingest, first come, first served. A lane that is stored with a lease is sent
+ * Grants capacity to ingest. When lanes leave, waiting batches are examined from the oldest on, and
+ * each gets capacity that suffices for all its lanes. A lane that is stored with a lease is sent
  * without a claim, so a burst waits for quick endpoints, and for no others.
  */
 export class LaneReservations {
@@ -61,12 +62,15 @@ export class LaneReservations {
     });
   }
 
-  /** Call this when lanes have left, or when an endpoint is no longer quick. */
+  /**
+   * Ends the wait of batches that can get capacity for all their lanes. Call this when lanes have
+   * left, or when an endpoint is no longer quick.
+   */
   noteCapacity(): void {
     for (const { wanted, grant: grantNow } of this.#waiting) if (hasCapacity(wanted)) grantNow();
   }
 
-  /** Grants the free capacity to all that wait. */
+  /** Ends the wait of all batches, which get the capacity that is free. */
   end(): void {
     for (const { grant: grantNow } of this.#waiting) grantNow();
   }

@@ -4,8 +4,8 @@ import type { LeasedLane, SendableRow } from "../store/delivery-rows.ts";
 import type { BodyBudget } from "./body-budget.ts";
 
 /**
- * The leased lanes of one endpoint. A lane is in hand from its lease until its attempt is
- * journaled; memory for its body is reserved meanwhile.
+ * The leased lanes of one endpoint. A lane is in hand from its lease until its attempt is journaled
+ * or its lease is released; memory for its body is reserved meanwhile.
  */
 export class LanesInHand {
   readonly #bodies: Pick<BodyBudget, "take" | "release">;
@@ -64,7 +64,7 @@ export class LanesInHand {
     return taken;
   }
 
-  /** Removes a lane whose attempt is journaled or whose lease was released. */
+  /** Removes a lane that this process is done with, and frees its body's memory. */
   release(lane: LeasedLane): void {
     const row = rowOf(lane);
     if (row && this.#inHand.delete(laneKey(row))) this.#releaseBody(lane);

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 /** The first delay; it doubles each time. */
 const firstMs = 5_000;
 const longestMs = 5 * 60_000;
-/** Most remembered lanes. A forgotten one is tried again after the first delay. */
+/** Most remembered lanes. For a forgotten lane, the delays begin anew. */
 const lanesMax = 1_000;
 
 interface Missing {

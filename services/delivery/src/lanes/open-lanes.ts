@@ -32,7 +32,7 @@ interface LanesDeps extends Pick<
 > {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots">;
   readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
-  /** Whether the trust list has a key. */
+  /** Whether the trust list has a key; payloads that other keys signed are made again. */
   readonly isListed: (keyId: string) => boolean;
   readonly post: PostWebhook;
   readonly pace: DeliveryPace;
@@ -52,8 +52,8 @@ export interface Lanes {
   /** Makes a probe of an endpoint with an open breaker due at once. */
   wantProbe(endpoint: EndpointName): Promise<void>;
   /**
-   * Makes all waiting lanes of an endpoint due, because it was repaired. Its breaker and its limits
-   * still apply.
+   * Makes all lanes of an endpoint due that wait for a backoff, and a probe if its breaker is open.
+   * Breaker and limits still apply.
    */
   expediteAll(endpoint: EndpointName): Promise<void>;
   /**

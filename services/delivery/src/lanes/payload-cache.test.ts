@@ -82,14 +82,14 @@ it("a backlog's payloads are made 8 at a time while another tenant has just publ
   expect(pulled.map(({ length }) => length)).toEqual([8, 8, 8, 8, 8]);
 });
 
-it("a backlog does not give way to what its own tenant publishes", async () => {
+it("a backlog's payloads are made in one batch although its own tenant has just published", async () => {
   const { cache, pulled } = open();
   cache.put({ reference: referenceOf(1), payload: payloadOf(10), uses: 1 });
   await Promise.all(backlogOf("acme").map((each) => cache.get(each)));
   expect(pulled.map(({ length }) => length)).toEqual([40]);
 });
 
-it("drops the payload that came first, though it was used since: later ones wait to be sent", async () => {
+it("drops the payload that came first when memory is full, even if it was used since", async () => {
   const { cache, pulled } = open();
   for (let sequence = 1; sequence <= 39; sequence++) {
     cache.put({ reference: referenceOf(sequence), payload: payloadOf(mebibyte), uses: 1 });

@@ -4,7 +4,7 @@ import { type Payload, type Reference, snapshotKey } from "../domain/payload.ts"
 import type { FreshTenants } from "./fresh-tenants.ts";
 import { createPayloadMaker, type MakePayload, type PayloadMakerDeps } from "./payload-maker.ts";
 
-/** The payload of a snapshot, and the number of its stored deliveries. */
+/** The payload of a snapshot, and the number of its deliveries that will need it. */
 export interface StoredPayload {
   readonly reference: Reference;
   readonly payload: Payload;
@@ -29,7 +29,7 @@ export interface PayloadCache {
 }
 
 interface PayloadCacheDeps extends PayloadMakerDeps {
-  /** Whether the trust list has a key. */
+  /** Whether the trust list has a key; a cached payload of another key is made again. */
   readonly isListed: (keyId: string) => boolean;
 }
 

@@ -114,7 +114,7 @@ it("lets a tenant's endpoints take turns once the tenant has 512 attempts in fli
   await sender[Symbol.asyncDispose]();
 });
 
-it("goes on at the pace that an endpoint had before it was idle", async () => {
+it("reserves at the pace that an endpoint had before it was idle", async () => {
   const { sender, posted, queues } = await openSender();
   const burst = new Map([[endpointOf("e0"), 256]]);
   using unknown = await sender.reserve(burst, true);
@@ -138,7 +138,7 @@ it("leases fewer lanes ahead when bodies take long to be made, however quick the
   expect(known.of("e0")).toBeLessThan(128);
 });
 
-it("sends a wanted probe at once, from a leased lane that waits beside a hanging attempt", async () => {
+it("sends a wanted probe at once, with a leased lane that waits while another attempt hangs", async () => {
   const { sender, posted, queues } = await openSender();
   sender.take(
     Array.from({ length: 6 }, (_, n) => laneOf(0, n)),
@@ -156,7 +156,7 @@ it("sends a wanted probe at once, from a leased lane that waits beside a hanging
   await sender[Symbol.asyncDispose]();
 });
 
-it("drops the payload when its delivery has ended, but not while it is to be tried again", async () => {
+it("drops the payload of a delivery that has ended, and not that of one to be tried again", async () => {
   const { sender, posted, ended } = await openSender();
   sender.take([laneOf(0, 0), laneOf(0, 1)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(2), patient);

@@ -132,7 +132,7 @@ export class Sender implements AsyncDisposable {
     this.#deps.queues.forgetIdle(queue);
   }
 
-  /** Starts what an endpoint's gate admits. */
+  /** Starts attempts as far as the endpoint's gate admits them and places are free. */
   #pump(queue: EndpointQueue): void {
     while (queue.readyCount > 0 && !this.#isStopping) {
       const now = Date.now();
@@ -207,7 +207,7 @@ export class Sender implements AsyncDisposable {
       const kept = this.#deps.gates.keep(queue, event === "recovered" ? before.open?.since : undefined);
       this.#keep(kept.then(() => this.#deps.queues.forgetIdle(queue)));
     }
-    // Another attempt may start at the answer; the record is written at the same time.
+    // The next attempt may start now, while the answer is being journaled.
     this.#freePlace(queue);
     const mayGoOn = () => this.#mayGoOn(queue);
     const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
@@ -246,7 +246,7 @@ export class Sender implements AsyncDisposable {
     this.#keep(run);
   }
 
-  /** Claims for the queue again when bodies have left memory. */
+  /** Notes that the queue needs a claim once memory for bodies is free. */
   #waitForCapacity(queue: EndpointQueue): void {
     queue.noteMoreDue();
     this.#withoutCapacity.add(queue);

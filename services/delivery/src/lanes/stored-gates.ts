@@ -51,7 +51,7 @@ export class StoredGates {
     if (!queue.isGateKnown) this.adopt(queue, state);
   }
 
-  /** Gives a queue its stored gate; undefined when none is stored. */
+  /** Gives a queue its stored gate, or a new gate when none is stored. */
   adopt(queue: EndpointQueue, state: EndpointState | undefined): void {
     queue.adopt(state?.gate ?? newGate);
     if (state) this.#generations.set(queue.endpointId, state.generation);
@@ -73,7 +73,7 @@ export class StoredGates {
    * Writes of an endpoint follow each other. When another process has written since, the queue gets
    * the gate of that process.
    *
-   * @param openSince of a breaker that has just closed
+   * @param openSince when the breaker opened that has just closed, in milliseconds since 1970
    */
   keep(queue: EndpointQueue, openSince?: number): Promise<void> {
     const underway = this.#writing.get(queue.endpointId);

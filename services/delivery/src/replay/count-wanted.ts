@@ -13,9 +13,8 @@ export interface CountWantedDeps extends SnapshotPageDeps {
   readonly deliveryLog: Pick<DeliveryLogStore, "findSnapshots">;
 }
 
-/** What a replay would do. */
 interface WantedCount {
-  /** Number of snapshots that it would send. */
+  /** Number of snapshots that the replay would send. */
   readonly wanted: number;
   /** Number of examined snapshots; the oldest are examined first. */
   readonly seen: number;

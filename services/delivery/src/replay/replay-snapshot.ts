@@ -11,12 +11,11 @@ export interface ListedSnapshot extends Reference {
   readonly committedAt: Date;
 }
 
-/** The result of a snapshot in a replay. */
 type Replayed = "delivered" | "failed" | "skipped";
 
-/** The receiver cannot be reached, or asks to wait. */
+/** The receiver gave no answer, or one about its own state, such as 429 or 503. */
 export class Unreachable extends Error {
-  /** The answer's `Retry-After`, if it had one. */
+  /** The answer's `Retry-After`; 0 without one. */
   readonly retryAfterMs: number;
 
   constructor({ retryAfterMs = 0 }: AttemptOutcome) {
@@ -59,7 +58,7 @@ export async function replaySnapshot(
   },
   signal: AbortSignal,
 ): Promise<Replayed> {
-  // Another process has finished this snapshot, and died before it noted that the page is done.
+  // An earlier turn of the replay is done with this snapshot, and ended before its page was done.
   if (stored?.endedReplayId === replay.replayId) return stored.state === "delivered" ? "delivered" : "failed";
   if (!isFor(replay, stored) || (!stored && !isSettled)) return "skipped";
   const { replayId } = replay;

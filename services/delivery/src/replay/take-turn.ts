@@ -24,7 +24,6 @@ export interface ReplayTurnDeps extends Omit<ReplaySnapshotDeps, "untilAllowed">
   readonly replays: Pick<ReplayStore, "advance" | "finish">;
 }
 
-/** When the next turn of a replay may start. */
 interface NextTurn {
   readonly at: Date;
   readonly failedTurns: number;
@@ -46,8 +45,9 @@ const inFlightMax = 32;
 const disabledMs = 5_000;
 
 /**
- * Works on one page of a replay, so that replays alternate. Ends the turn early when the endpoint
- * is disabled or cannot be reached; what was sent of the page is not sent again. Rejects when a
+ * Works on one page of a replay, so that replays alternate. Sends nothing while the endpoint is
+ * disabled; cancels the replay of a deleted endpoint. Ends early when the receiver cannot be
+ * reached: the next turn works on the same page, and leaves out what was sent. Rejects when a
  * service is unavailable.
  *
  * @returns when to continue; undefined when the replay has ended, or another process has it
@@ -120,8 +120,8 @@ async function replayPage(
 }
 
 /**
- * Returns the `snapshotKey`s of the settled snapshots, of which documents has the signatures. Empty
- * for a replay that leaves out snapshots without a delivery: only these must be settled.
+ * The `snapshotKey`s of the settled snapshots: those whose signatures documents has. Empty for a
+ * replay without `missing`, because only snapshots without a delivery must be settled.
  */
 async function settledOf(
   { audit }: Pick<ReplayTurnDeps, "audit">,
@@ -155,7 +155,7 @@ async function runBeside(
   failed.signal.throwIfAborted();
 }
 
-/** Spreads the attempts of a replay by the endpoint's rate. */
+/** Makes a function that waits until the endpoint's rate allows another attempt. */
 function createPace({ ratePerSecond }: Endpoint): (signal: AbortSignal) => Promise<void> {
   let nextAt = 0;
   return async (signal) => {

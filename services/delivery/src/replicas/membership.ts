@@ -73,7 +73,7 @@ export class Membership implements AsyncDisposable {
     return preferred;
   }
 
-  /** Leaves, so that the others take over at once. */
+  /** Leaves, so that the others take over at their next beat, and not after four seconds. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#beats[Symbol.asyncDispose]();
     await this.#deps.replicas.delete(this.#deps.replica).catch((error: unknown) => {
