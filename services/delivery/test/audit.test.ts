@@ -56,7 +56,7 @@ test("every change at the teams door leaves an entry with who, from where and wh
   for (const hidden of ["s3cret", "token-in-the-path", secret]) expect(rows).not.toContain(hidden);
 });
 
-test("a change over public HTTP names the key's prefix and the client's address", async () => {
+test("the entry of a change over public HTTP names the key's prefix and the client's address", async () => {
   using mesh = openRpcClient(EndpointService, { target: `127.0.0.1:${delivery.service.meshPort}` });
   const stated = { "vidimus-actor": "key:abcdefghijkl", "vidimus-role": "integrator", "vidimus-from": "192.0.2.7" };
   const name = await register("keyed");
@@ -68,7 +68,7 @@ test("a change over public HTTP names the key's prefix and the client's address"
   ]);
 });
 
-test("entries of one tenant are listed by actor, action and time, in pages, for owners and admins", async () => {
+test("a tenant's entries are listed by actor, action and time, in pages, and not for an editor", async () => {
   const name = await register("paged");
   const asIda = { headers: { ...asAdmin.headers, "vidimus-actor": "ida" } };
   for (let turn = 0; turn < 3; turn += 1) {

@@ -44,7 +44,7 @@ function store(tenantId: string, count: number, other: Partial<FeedSnapshot> = {
   }
 }
 
-/** Starts the replay that was counted, and says how many it sent. */
+/** Starts a replay. @returns how many snapshots it sent, whether they were accepted or refused */
 async function sentBy(request: { tenantId: string; endpointId: string; states?: string[]; all?: boolean }) {
   const { replay } = await log.startReplay(request, asAdmin);
   return vi.waitFor(async () => {
@@ -69,7 +69,7 @@ it("counting ends at 10,000 snapshots, takes a command for each thousand, and sa
   expect(used.filter((each) => /insert|update|delete/.test(each) && /deliveries|replays/.test(each))).toEqual([]);
 });
 
-it("a replay sends as many snapshots as were counted before it: missing, given up or delivered ones", async () => {
+it("a replay of missing or of given-up snapshots sends as many as were counted before it", async () => {
   const tenantId = "counted";
   let status = 422;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
@@ -88,7 +88,7 @@ it("a replay sends as many snapshots as were counted before it: missing, given u
   expect(await log.countReplay({ tenantId, endpointId, since })).toMatchObject({ toSend: 0n, seen: 0n });
 });
 
-it("pending snapshots, and those that the endpoint's events exclude, are not counted", async () => {
+it("pending snapshots, and those that the endpoint's events exclude, are not counted as to be sent", async () => {
   const tenantId = "narrow";
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
   const events = { names: ["snapshot.withheld"] };

@@ -129,7 +129,7 @@ test("a redelivery sends the same webhook again at once, with a replay id", asyn
   expect(entries[0]).toMatchObject({ action: "redeliver", subject: deliveryId, actor: "kari" });
 });
 
-test("a replay fills a new endpoint with the newest snapshot of each document", async () => {
+test("a replay with latestOnly sends a new endpoint the newest snapshot of each document", async () => {
   store("filled", 70, 2);
   await using receiver = await openReceiver();
   const { endpointId } = await delivery.endpoint("filled", receiver.url);
@@ -209,7 +209,7 @@ test("snapshots that are held while an endpoint is disabled arrive in order when
   expect(receiver.received.map((webhook) => sequenceOf(webhook).sequence)).toEqual([1, 2, 3]);
 });
 
-test("an editor may not send again, and another tenant finds nothing", async () => {
+test("an editor may not redeliver or replay, and another tenant finds no delivery and no replay", async () => {
   await using receiver = await openReceiver();
   const { endpointId } = await delivery.endpoint("mine", receiver.url);
   await publish(world, "mine");

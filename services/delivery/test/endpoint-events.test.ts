@@ -144,7 +144,7 @@ function openSince(since: number): GateState {
   return { ...newGate, failures: 5, open };
 }
 
-it("410 disables, an accepted ping or redelivery closes a breaker, and each is announced", async () => {
+it("a second 410 disables, an accepted ping or redelivery closes a breaker, and each is announced", async () => {
   const tenantId = "trouble";
   await using own = await openWorld();
   await using watching = await openReceiver();

@@ -102,14 +102,14 @@ test("a row that does not open stops no start, and its tenant's other endpoints 
 test.each([
   ["another origin", "https://evil.example/"],
   ["another path of its origin", "https://example.com/other"],
-])("a URL that was changed to %s where it is stored opens neither secret nor headers", async (_, url) => {
+])("an endpoint whose stored URL was changed to %s opens neither secret nor headers", async (_, url) => {
   const endpoint = endpointOf("acme");
   await storeOf().insert(endpoint);
   await rows().updateOne({ _id: endpoint.endpointId }, { $set: { url } });
   await expectUnopened(endpoint, /was changed where it is stored/);
   expect(await storeOf().sealAll()).toBe(0);
   // Headers that were sealed for another URL must not be unsealed either, even beside a secret that
-  // was sealed for this one.
+  // was sealed for the row's own URL.
   const other = endpointOf("acme", { endpointId: endpoint.endpointId, url });
   await rows().deleteMany({});
   await storeOf().insert(endpoint);
@@ -130,7 +130,7 @@ test("of two changes that have read the same revision one is stored", async () =
   expect(new Set(await Promise.all(changes))).toEqual(new Set([false, true]));
 });
 
-test("the older secret is gone when its time has ended", async () => {
+test("an endpoint is read without its older secret once the time of that secret has ended", async () => {
   const endpoint = endpointOf("acme", { secrets: [secret, Buffer.alloc(32, 8)], previousSecretEndsAt: new Date(1) });
   await storeOf().insert(endpoint);
   const found = await storeOf().find("acme", endpoint.endpointId);

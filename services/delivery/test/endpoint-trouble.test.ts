@@ -39,14 +39,14 @@ describe("an endpoint that is disabled", () => {
 });
 
 describe("an endpoint that fails five times", () => {
-  it("gets nothing but probes, also when the five attempts were made one after the other", async () => {
+  it("has an open breaker, also when the five attempts were made one after the other", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
     const { endpointId } = await delivery.endpoint("lonely", receiver.url);
     await publish(world, "lonely");
     await eventually(() => world.states().countDocuments({ _id: endpointId, "gate.open": { $exists: true } })).toBe(1);
   });
 
-  it("gets one probe at a time, and everything that waits after the first 2xx", async () => {
+  it("gets everything that waits after the first 2xx, each webhook once", async () => {
     let isUp = false;
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
     const { endpointId } = await delivery.endpoint("outage", receiver.url);
@@ -92,7 +92,7 @@ describe("an endpoint that cannot be opened", () => {
     expect(replica).toBeDefined();
   });
 
-  it("works again with a new secret", async () => {
+  it("gets webhooks again once it has a new secret", async () => {
     const tenantId = "remedied";
     await using receiver = await openReceiver();
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);

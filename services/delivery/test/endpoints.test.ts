@@ -173,7 +173,7 @@ function signedBy({ headers, body }: ReceivedWebhook, secret: string) {
   };
 }
 
-test("while a secret rotates, receivers with either secret can verify; an overlap of 0 ends the older", async () => {
+test("while a secret rotates, receivers with either secret can verify; an overlap of 0 ends the old one", async () => {
   await using receiver = await openReceiver();
   const { name, secret: first } = await register("rotating", { url: receiver.url });
   const { endpoints } = delivery;

@@ -92,7 +92,7 @@ describe("a snapshot whose digest does not match", () => {
 });
 
 describe("references out of order", () => {
-  it("keep the document's order: a newer one makes delivery ingest the older snapshots first", async () => {
+  it("keep the document's order: a reference to a newer snapshot makes delivery ingest older ones first", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world, { reconcileMs: 60_000 });
     await delivery.endpoint("acme", receiver.url);

@@ -7,7 +7,7 @@ import { openDelivery, openDeliveryProcess, openWorld, publish, testKek, type Wo
 
 const newKek = createSecretKey(Buffer.alloc(32, 6));
 const [oldId, newId] = [testKek, newKek].map((kek) => kekOf(kek, "").id);
-/** So many that each of two processes is preferred for some. */
+/** So many tenants that each of two processes is preferred for some of them. */
 const tenants = Array.from({ length: 8 }, (_, index) => `tenant${index}`);
 let world: World;
 

@@ -95,7 +95,9 @@ describe("a row that is stored while its lane goes from one bearer to the next",
     return { ...lane, _id: ids.deliveryId, ...ids, state: "pending", generation: 0, attempts: [], ...fields };
   };
 
-  /** A store whose first statements are followed by `then`, as by those of another process. */
+  /**
+   * A store that awaits `then` after its first bulk write, as if another process wrote just then.
+   */
   const storeThat = (then: () => Promise<unknown>) => {
     let isFirst = true;
     const bulkWrite: Collection<DeliveryRow>["bulkWrite"] = async (...of) => {
@@ -127,7 +129,7 @@ describe("a row that is stored while its lane goes from one bearer to the next",
     expect(await rows().findOne({ sequence: 3 })).not.toHaveProperty("nextAttemptAt");
   });
 
-  it("gets no bearer when the whole lane is delivered meanwhile", async () => {
+  it("does not become the bearer when the whole lane is delivered meanwhile", async () => {
     await rows().insertMany([row(2, {}), row(3, {})] as object[]);
     const end = () => rows().updateMany({}, { $set: { state: "delivered" } });
     await storeThat(end).expedite([lane], now);

@@ -119,7 +119,7 @@ describe("a newer snapshot", () => {
     expect(row!.nextAttemptAt!.getTime()).toBeGreaterThan(Date.now());
   });
 
-  it("makes the older one due when it is ingested again because the process that stored it died", async () => {
+  it("that is ingested again, because the process that stored it died, makes the older one due", async () => {
     await using receiver = await refusing(500, 1);
     const { endpointId } = await delivery.endpoint("untold", receiver.url);
     const { documentId } = await publish(world, "untold");

@@ -73,7 +73,7 @@ it("replays of disabled or unreachable endpoints leave their turns to others", a
   expect(await untilDone("going", await start("going", endpointId))).toMatchObject({ delivered: 1n });
 });
 
-it("a replay of missing snapshots sends the one that failed again when the receiver is back", async () => {
+it("a replay of missing snapshots repeats one that has failed, until the receiver accepts it", async () => {
   const tenantId = "back";
   let status = 503;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());

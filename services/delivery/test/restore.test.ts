@@ -1,4 +1,4 @@
-/** What an operator runs on delivery's restored database, as `npm run restore:delivery` does. */
+/** The commands of `npm run restore:delivery`, which an operator runs on a restored database. */
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
@@ -93,7 +93,7 @@ test.each([
   ["lift", [], 78, "one of: highest; undelivered; give-up"],
   ["give-up", [{ documentId: "a" }], 1, 'stdin names no snapshot: {"documentId":"a"}'],
   ["give-up", [{ ...snapshot("a", 2), sequence: "2" }], 1, "stdin names no snapshot"],
-])("%s with the lines %j changes nothing and ends with %i", async (command, lines, code, message) => {
+])("%s with the lines %j changes nothing and ends with exit code %i", async (command, lines, code, message) => {
   const failed = restore(command, lines);
   await expect(failed).rejects.toMatchObject({ code, stderr: expect.stringContaining(message) });
   expect(await deliveryRows(mongo.db).countDocuments({ documentId: "a", sequence: 2, state: "pending" })).toBe(1);

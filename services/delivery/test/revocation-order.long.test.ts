@@ -10,8 +10,8 @@ import { openDelivery, openWorld, publish } from "./support/world.ts";
 
 const documents = 150;
 const rounds = 3;
-// The deadline is long, because the receivers run in the process of three deliveries and may answer
-// late.
+// The deadline is long, because the receivers run in the same process as three delivery services
+// and may answer late.
 const pace = { resendsPerSecond: 60, resigningGraceMs: 600, attemptMs: 10_000 };
 
 const dataOf = ({ body }: ReceivedWebhook): { documentId: string; sequence: number } =>

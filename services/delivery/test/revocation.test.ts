@@ -28,7 +28,7 @@ function doneFor(...keyIds: string[]) {
   }).toEqual(keyIds);
 }
 
-it("every signature in documents is replaced, and a document's newest snapshot is sent again, once", async () => {
+it("after a revocation all signatures are replaced, and each newest snapshot is sent again once", async () => {
   await using receiver = await openReceiver();
   await using late = await openReceiver();
   await using delivery = await openDelivery(world);
@@ -166,7 +166,7 @@ it("a snapshot is not sent again after a newer one of its document", async () =>
   expect(receiver.received.map(tailOf)).toEqual(["1", "2", "3"]);
 });
 
-it("nothing is sent with an unlisted key, and nothing while the trust list is an older one", async () => {
+it("nothing is sent with a signature of an unlisted key, or while signing states an older trust list", async () => {
   await using receiver = await openReceiver();
   {
     await using delivery = await openDelivery(world);

@@ -61,7 +61,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The deadline passed while the request waited for a connection, so it is not sent.
+    // The deadline passed while the request waited for a connection, so the request is not sent.
     if (this.#cut) controller.abort(this.#cut);
   }
 

@@ -41,7 +41,6 @@ export function createGuardedAgent({ resolve, mayDial, connectMs, proxy }: Guard
   });
 }
 
-/** Which addresses and ports may be dialled. */
 export interface DialRule {
   readonly mayDial: (address: string) => boolean;
   readonly mayUsePort: (port: number) => boolean;

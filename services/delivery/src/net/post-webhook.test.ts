@@ -192,7 +192,7 @@ describe("posting a webhook", () => {
 });
 
 describe("the guard", () => {
-  it("refuses an IP literal, for which Node calls no lookup", async () => {
+  it("refuses a loopback address in the URL, for which Node calls no lookup", async () => {
     await using server = await listen((_request, response) => response.end());
     await using sender = openPost({ allowCidrs: [] });
     expect((await sender.post(`http://127.0.0.1:${server.port}/`)).failure).toBe("address_refused");

@@ -39,8 +39,8 @@ interface PostWebhookOptions {
 const answerBytesMax = 1_024;
 
 /**
- * Redirects are not followed. At most 16 KiB of the answer are read, and at most 1 KiB is kept,
- * without values that are hidden in the request's headers.
+ * Redirects are not followed. About 16 KiB of the answer are read at most, and at most 1 KiB is
+ * kept. Values of the request's headers that must stay hidden are removed from that part.
  */
 export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions): PostWebhook {
   const targetOf = createTargets(rule);

@@ -39,7 +39,7 @@ function plan(fates: readonly [string, DeliveryFate][], of: Partial<Endpoint> = 
   return planResends({ snapshot, signingNumber }, [{ ...endpoint, ...of }], new Map(fates), now);
 }
 
-test("whoever has the snapshot with the old signature gets it as _r2, under an id of its own", () => {
+test("an endpoint that has the snapshot with the old signature gets it as _r2, in a new delivery", () => {
   const [delivery, ...more] = plan([fate(1, "delivered")]);
   expect(more).toEqual([]);
   expect(delivery).toMatchObject({ sequence: 4, signingNumber: 2, createdAt: now, place: "due" });
@@ -63,7 +63,7 @@ test("rows that have expired are taken for delivered, unless the endpoint is you
   expect(plan([], { createdAt: new Date(committedAt.getTime() + 1) })).toEqual([]);
 });
 
-test("other tenants' endpoints and excluding filters get no delivery; a disabled endpoint gets one", () => {
+test("only endpoints of the tenant whose filters match get a delivery, also when they are disabled", () => {
   const had = [fate(1, "delivered")];
   expect(plan(had, { events: ["snapshot.withheld"] })).toEqual([]);
   expect(plan(had, { documentTypes: ["core/image"] })).toEqual([]);
@@ -71,7 +71,7 @@ test("other tenants' endpoints and excluding filters get no delivery; a disabled
   expect(plan(had, { enabled: false })).toMatchObject([{ place: "due" }]);
 });
 
-test("after a second revocation whoever has the snapshot as _r2 gets it as _r3", () => {
+test("after a second revocation an endpoint that has the snapshot as _r2 gets it as _r3", () => {
   const [delivery] = plan([fate(1, "delivered"), fate(2, "delivered")], {}, 3);
   expect(delivery!.webhookId).toMatch(/_4_r3$/);
   expect(plan([fate(1, "delivered"), fate(2, "pending", 3)], {}, 3)).toEqual([]);

@@ -47,7 +47,7 @@ export function planResends(
 }
 
 /**
- * Whether the endpoint has the snapshot with no signature but old ones.
+ * Whether the endpoint has the snapshot, and only with old signatures.
  *
  * @param known the endpoint's deliveries of the snapshot; empty when their rows were deleted after
  * 30 days

@@ -16,7 +16,6 @@ export interface RunResigningDeps extends Omit<SendResendsDeps, "resends"> {
   readonly resends: Pick<ResendStore, "add" | "due" | "remove" | "tenants">;
   /** Returns the keys that were listed and no longer are. */
   readonly revoked: () => readonly string[];
-  /** Whether the trust list has a key. */
   readonly isListed: (keyId: string) => boolean;
   /** See `DeliveryPace`. */
   readonly resendsPerSecond: number;
@@ -87,7 +86,7 @@ async function walkAll(
   return undefined;
 }
 
-/** A run with more keys. The current pass continues, and another one follows it. */
+/** Adds keys to a run. A pass that has begun continues, and another one follows it. */
 function extended(run: ResigningRun, added: readonly string[]): ResigningRun {
   const since = new Date();
   const keyIds = [...run.keyIds, ...added];

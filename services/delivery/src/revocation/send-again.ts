@@ -21,7 +21,7 @@ interface SendAgainDeps {
  * later stand behind it in its lane. A new row whose lane has a newer one already is ended here. If
  * the process dies first, `prepareAttempt` ends the row before it is sent.
  *
- * @returns the number of stored deliveries
+ * @returns how many deliveries were stored and are left to be sent
  */
 export async function sendAgain(deps: SendAgainDeps, anew: readonly SignedAnew[]): Promise<number> {
   const now = new Date();

@@ -20,7 +20,7 @@ export interface SendResendsDeps extends ReplaceSignaturesDeps {
  * newest and older ones are removed from `resends`.
  *
  * @param limit most snapshots, up to 256
- * @returns the number of stored deliveries
+ * @returns how many deliveries were stored and are left to be sent
  */
 export async function sendResends(
   deps: SendResendsDeps,
@@ -41,7 +41,7 @@ export async function sendResends(
   return stored;
 }
 
-/** Returns the snapshots that are the newest of their document. */
+/** Keeps only references whose snapshot is the newest of its document, by documents' answer. */
 async function newestOf(
   { audit }: Pick<SendResendsDeps, "audit">,
   references: readonly Reference[],

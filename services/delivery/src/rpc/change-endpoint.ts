@@ -38,7 +38,9 @@ export async function requireEndpoint(
  * Reads an endpoint, changes it and stores it; repeats that when somebody else has changed it
  * meanwhile. A change that returns the same object stores nothing.
  *
- * @throws DomainError `not_found`, `conflict`; errors of `change`
+ * @throws DomainError `not_found`; `conflict` when others changed the endpoint during each of
+ * several tries; `failed_precondition` when the changed endpoint still cannot be opened; errors of
+ * `change`
  */
 export async function changeEndpoint(
   { endpoints, audited, directory }: ChangeEndpointDeps,

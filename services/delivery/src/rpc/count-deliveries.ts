@@ -23,7 +23,7 @@ interface Question {
   readonly hours: number;
 }
 
-/** Counts by state and by the first instant of an hour in milliseconds. */
+/** `byState` has counts by the first instant of their hour, which is in milliseconds since 1970. */
 interface Counted {
   readonly at: Date;
   readonly firstHour: number;

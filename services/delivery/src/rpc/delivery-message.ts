@@ -10,7 +10,7 @@ import type { Endpoint } from "../domain/endpoint.ts";
 import type { SnapshotFacts } from "../domain/payload.ts";
 
 /**
- * A delivery as a message, with its last attempt.
+ * Of the attempts the message has only the last one.
  *
  * @param endpoint undefined when it was deleted
  */

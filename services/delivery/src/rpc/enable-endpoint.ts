@@ -15,7 +15,10 @@ export interface EnableEndpointDeps extends DisableEndpointDeps {
   expedite: (endpoint: EndpointName) => void;
 }
 
-/** Changes only the endpoint; its deliveries have waited unchanged. */
+/**
+ * Writes only the endpoint's row, because disabling has changed no delivery. `expedite` only ends
+ * backoffs.
+ */
 export function enableEndpoint(
   deps: EnableEndpointDeps,
   mayChange: MayChange,

@@ -25,7 +25,7 @@ type EndpointRoutesDeps = CreateEndpointDeps &
   ListEndpointsDeps &
   TestEndpointDeps;
 
-/** The management of endpoints at both doors; its audit log is for teams only. */
+/** Both doors serve the management of endpoints; only the teams door serves the audit log, too. */
 export function endpointRoutes(deps: EndpointRoutesDeps): DoorRoutes {
   const mesh = meshRoute(partialRoute(EndpointService, methodsOf(deps, gatewayMayChange)), {
     createEndpoint: ["gateway"],

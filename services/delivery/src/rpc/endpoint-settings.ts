@@ -15,7 +15,7 @@ export interface EndpointSettingsDeps {
   urlRule: UrlRule;
 }
 
-/** Settings in a request; absent ones keep their value. */
+/** An absent setting keeps its value, or gets its default when the endpoint is created. */
 interface SettingsRequest {
   readonly url?: string | undefined;
   readonly name?: string | undefined;
@@ -27,13 +27,12 @@ interface SettingsRequest {
   readonly ratePerSecond?: number | undefined;
 }
 
-/** The settings of an endpoint that a request may give. */
 type Settings = Pick<
   ManagedEndpoint,
   "url" | "name" | "description" | "events" | "documentTypes" | "headers" | "maxInFlight" | "ratePerSecond"
 >;
 
-/** The settings of a request to create an endpoint. @throws DomainError `invalid` */
+/** Leaves out settings that the request does not give. @throws DomainError `invalid` */
 export function readSettings(
   deps: EndpointSettingsDeps,
   request: SettingsRequest & { url: string },
@@ -42,9 +41,10 @@ export function readSettings(
 }
 
 /**
- * The endpoint with the settings of a request.
+ * The endpoint with the settings that a request gives; its other settings stay.
  *
- * @throws DomainError `invalid`, also for a URL of another origin without new headers
+ * @throws DomainError `invalid`, also when the URL has another origin and the request does not give
+ * the endpoint's headers again
  */
 export function withSettings(
   deps: EndpointSettingsDeps,

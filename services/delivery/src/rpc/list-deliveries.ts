@@ -67,7 +67,10 @@ function deliveryIdsOf(endpoints: ReadonlyMap<string, unknown>, webhookId: strin
   return Array.from(endpoints.keys(), (endpointId) => deliveryIdOf({ endpointId }, webhookId));
 }
 
-/** The stored states of deliveries that are shown in these states. */
+/**
+ * The stored states of deliveries that are shown in these states. When only one of `pending` and
+ * `held` is among them, `pendingOf` has the endpoints whose pending deliveries are shown in it.
+ */
 function storedStates(states: readonly DeliveryState[], endpoints: ReadonlyMap<string, Endpoint | undefined>) {
   const [isHeldWanted, isPendingWanted] = [states.includes("held"), states.includes("pending")];
   const stored = states.flatMap((state) => (state === "held" ? [] : state));

@@ -10,7 +10,7 @@ import { refused } from "./refused.ts";
 
 type ReplayRequest = Omit<StartReplayRequest | CountReplayRequest, "$typeName">;
 
-/** Reads a replay from a request. @throws DomainError `invalid` */
+/** A request without states asks for deliveries in all states. @throws DomainError `invalid` */
 export function replayFromProto(
   request: ReplayRequest,
   { tenantId, endpointId, documentTypes }: Pick<Endpoint, "tenantId" | "endpointId" | "documentTypes">,

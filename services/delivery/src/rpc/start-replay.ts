@@ -17,10 +17,16 @@ export interface StartReplayDeps {
   auditedReplays: Pick<AuditedReplays, "start">;
 }
 
-/** Most attempts: the replay that refused this one may have ended before it is looked for. */
+/**
+ * How often storing a replay is tried at most. A running replay of the endpoint may prevent it, and
+ * end before `findRunning` looks for it; then the next try may succeed.
+ */
 const triesMax = 3;
 
-/** A process of delivery starts the replay within a second. */
+/**
+ * Answers before anything is sent. A process of delivery begins the replay within a second, unless
+ * all processes have as many replays in hand as they may.
+ */
 export function startReplay(
   deps: StartReplayDeps,
   mayChange: MayChange,
@@ -34,7 +40,10 @@ export function startReplay(
   };
 }
 
-/** @throws DomainError `failed_precondition` that names the running replay; `conflict` */
+/**
+ * @throws DomainError `failed_precondition` that names the running replay; `conflict` after three
+ * tries
+ */
 async function storeUnlessRunning(deps: StartReplayDeps, replay: Replay, by: AuditAuthor): Promise<void> {
   const { tenantId, endpointId } = replay;
   for (let tries = 0; tries < triesMax; tries += 1) {

@@ -11,11 +11,11 @@ import { pingEndpoint } from "./ping-endpoint.ts";
 export interface TestEndpointDeps {
   endpoints: Pick<EndpointStore, "find">;
   post: PostWebhook;
-  /** Makes all waiting lanes of an endpoint due. */
+  /** Ends the backoffs of an endpoint's lanes. */
   expediteAll: (endpoint: EndpointName) => Promise<void>;
 }
 
-/** When the receiver accepts the ping, the endpoint's waiting deliveries are sent at once. */
+/** When the receiver accepts the ping, the endpoint's waiting deliveries are due at once. */
 export function testEndpoint(
   { endpoints, post, expediteAll }: TestEndpointDeps,
   mayChange: MayChange,

@@ -4,7 +4,10 @@ import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { LoggedDelivery, Replay } from "../domain/delivery-log.ts";
 import type { ReplayStore } from "./replay-store.ts";
 
-/** Writes replays and redeliveries that people ask for, each with its audit entry. */
+/**
+ * Starts and cancels replays that people ask for, each in one transaction with its audit entry, and
+ * writes the audit entries of redeliveries.
+ */
 export class AuditedReplays {
   readonly #replays: ReplayStore;
   readonly #audit: Pick<AuditLog, "transact">;

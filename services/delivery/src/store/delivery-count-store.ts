@@ -21,7 +21,7 @@ export interface HourCount {
 
 /** Counting stops here; more are shown as "10,000 and more". */
 const countMax = 10_000;
-/** Longest time of one command. */
+/** MongoDB ends a command that takes longer. */
 const countMsMax = 5_000;
 
 const finishedIndex = "finished_by_time";
@@ -46,7 +46,8 @@ export class DeliveryCountStore {
 
   /**
    * Counts by the hour's first instant in milliseconds; hours without deliveries are left out.
-   * Takes one command for up to 10,000 deliveries, and two for each hour with more.
+   * Takes one command when there are 10,000 deliveries at most, and otherwise at most two for each
+   * hour.
    */
   async count(query: CountQuery): Promise<ReadonlyMap<number, HourCount>> {
     const counts = new Map<number, HourCount>();

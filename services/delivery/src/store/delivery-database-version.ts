@@ -8,7 +8,6 @@ import { ReplayStore } from "./replay-store.ts";
 import { ReplicaStore } from "./replica-store.ts";
 import { ResendStore } from "./resend-store.ts";
 
-/** The version and indexes of delivery's rows. */
 export const deliveryDatabaseVersion: DatabaseVersion = {
   base: 3,
   steps: [],

@@ -3,7 +3,6 @@ import type { Collection, Db, Filter } from "mongodb";
 import type { Lane } from "../domain/delivery.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** The rows that the stores of deliveries, lanes, their log and their journal share. */
 export function deliveryRows(db: Db): Collection<DeliveryRow> {
   return db.collection("deliveries");
 }
@@ -14,8 +13,9 @@ export const dueIndex = "schedule";
 export const pendingIndex = "pending_by_time";
 
 /**
- * Indexes of `deliveries`. The first four contain only undelivered rows, so that their size follows
- * the backlog and not the history. Deliveries are unique by their id.
+ * Indexes of `deliveries`, beside `logIndexes` and `countIndexes`. The first four contain only
+ * undelivered rows, so that their size follows the backlog and not the history. Deliveries are
+ * unique by their id.
  */
 export const deliveryIndexes = {
   // Unique, so that a lane has one bearer whatever processes believe: a newer row cannot be sent

@@ -22,7 +22,7 @@ export interface DeliveryQuery {
   readonly deliveryIds?: readonly string[];
   /** Empty for all. */
   readonly states: readonly StoredState[];
-  /** Present to leave out pending deliveries of other endpoints than these. */
+  /** Present to list pending deliveries to these endpoints only. Final ones are not affected. */
   readonly pendingOf?: readonly string[];
   readonly since?: Date;
   readonly until?: Date;
@@ -62,7 +62,6 @@ export const logIndexes = {
   [ofDocumentIndex]: { key: { tenantId: 1, documentId: 1 } },
 } as const satisfies CollectionIndexes;
 
-/** Columns that show what happened to a delivery's snapshot. */
 const snapshotProjection = {
   _id: 0,
   documentId: 1,
@@ -101,15 +100,16 @@ export class DeliveryLogStore {
     return (await found.sort({ createdAt: -1, _id: -1 }).toArray()).map(fromRow);
   }
 
-  /** One delivery; undefined when the tenant has no such one. */
+  /** With all kept attempts. @returns undefined when the tenant has no such delivery */
   async find(tenantId: string, deliveryId: string): Promise<LoggedDelivery | undefined> {
     const row = await this.#rows.findOne({ _id: deliveryId, tenantId });
     return row ? fromRow(row) : undefined;
   }
 
   /**
-   * The deliveries that show what happened to snapshots at an endpoint, by `snapshotKey`. Leaves
-   * out snapshots without any; a snapshot has a delivery for each signature with which it was sent.
+   * For each snapshot the delivery that shows what happened to it at an endpoint, by `snapshotKey`.
+   * A snapshot has a delivery for each signature with which it was sent; `tellingDelivery` chooses
+   * one of them. Snapshots without deliveries are left out.
    */
   async findSnapshots(
     { tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">,

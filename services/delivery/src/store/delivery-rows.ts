@@ -12,8 +12,9 @@ export const attemptsMax = 50;
 
 export interface NewDelivery extends Delivery {
   /**
-   * `leased`: as its lane's bearer, leased to this process. `due`: as its lane's bearer, to be
-   * claimed by any process. `behind`: its lane has a bearer.
+   * Where the row is to be stored. `leased`: as its lane's bearer, leased to this process. `due`:
+   * as its lane's bearer, without a lease, so that any process can claim it. `behind`: behind the
+   * bearer that its lane has.
    */
   readonly place: "leased" | "due" | "behind";
 }
@@ -31,7 +32,7 @@ export interface LeasedLane {
   readonly state: LaneState<SendableRow>;
 }
 
-/** Projection of the columns that sending reads. */
+/** Sending reads all columns but the attempts, which may be long. */
 export const sendableProjection = { attempts: 0 } as const;
 
 export type RowHead = Omit<DeliveryRow, "attempts">;

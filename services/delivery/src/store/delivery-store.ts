@@ -30,7 +30,7 @@ export class DeliveryStore {
    * never gets a newer row without the older one.
    *
    * @param deliveries of a lane, older before newer
-   * @returns for each delivery its place
+   * @returns the place of each delivery, in the order of `deliveries`
    */
   async insert(deliveries: readonly NewDelivery[], leaseUntil: Date): Promise<Stored[]> {
     const bearers = deliveries.filter(isBearer);
@@ -61,7 +61,10 @@ export class DeliveryStore {
     }
   }
 
-  /** Deletes the rows of an unsendable snapshot. */
+  /**
+   * Deletes rows of snapshots that can never be sent. A row with an attempt stays, because its
+   * endpoint may have the webhook.
+   */
   async delete(deliveryIds: readonly string[]): Promise<void> {
     await this.#rows.deleteMany({ _id: { $in: [...deliveryIds] }, attemptCount: 0 });
   }

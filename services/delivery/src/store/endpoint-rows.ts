@@ -10,7 +10,11 @@ import {
 import type { EndpointRow, SecretRow } from "./rows.ts";
 import type { SecretBox } from "./secret-box.ts";
 
-/** An endpoint as a row. Secrets and headers are sealed again, for its current URL. */
+/**
+ * Seals secrets and headers again, for the endpoint's current URL.
+ *
+ * @throws Error when the endpoint could not be opened, because its secrets are not known then
+ */
 export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   if (endpoint.unopened !== undefined) throw new Error(`endpoint ${endpoint.endpointId} cannot be opened`);
   const { endpointId, tenantId, url, createdAt, updatedAt, events, maxInFlight, revision } = endpoint;
@@ -36,7 +40,11 @@ export function toRow(box: SecretBox, endpoint: ManagedEndpoint): EndpointRow {
   };
 }
 
-/** A row as an endpoint, without secrets that have ended. */
+/**
+ * Leaves out a previous secret whose time has ended.
+ *
+ * @throws Error when a secret or the headers cannot be opened
+ */
 export function fromRow(box: SecretBox, row: EndpointRow, now: Date): ManagedEndpoint {
   const owner = { tenantId: row.tenantId, endpointId: row._id, url: row.url };
   const { name = "", description = "", documentTypes, ratePerSecond, enabledAt, disabled } = row;
@@ -92,7 +100,10 @@ export function fromUnopenedRow(row: Partial<EndpointRow>, why: string): Managed
   };
 }
 
-/** Whether a row has values that another KEK has sealed. */
+/**
+ * Whether a row has values that the newest KEK has not sealed. False until every process has that
+ * KEK.
+ */
 export function needsSealing(box: SecretBox, { secrets, headers }: EndpointRow): boolean {
   const sealed = [...secrets.map((each) => each.sealed), ...(headers ? [headers] : [])];
   return sealed.some((each) => !box.isCurrent(each.value()));

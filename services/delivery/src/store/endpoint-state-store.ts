@@ -5,23 +5,23 @@ import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
 import type { GateState } from "../domain/endpoint-gate.ts";
 import type { EndpointStateRow } from "./rows.ts";
 
-/** What is remembered of an endpoint's answers. */
 export interface EndpointState {
   readonly endpointId: string;
   readonly tenantId: string;
   readonly gate: GateState;
-  /** Generation of the row that was read. */
+  /** Generation of the row that was read; `put` and `delete` match it. */
   readonly generation: string;
 }
 
 /**
- * Keeps the gates of endpoints in trouble, for the replica that takes them over. A write names the
- * generation that it replaces; when another process has written since, it changes nothing.
+ * Keeps the gates of endpoints in trouble, for the replica that takes such an endpoint over. A
+ * write names the generation that it replaces; when another process has written since, it changes
+ * nothing.
  */
 export class EndpointStateStore {
   static readonly indexes = {
-    // An open breaker is stored again at every probe, so a row of this age belongs to a deleted
-    // endpoint.
+    // An open breaker is stored again at every probe, so a row of this age belongs to an endpoint
+    // that is not probed: it was deleted or disabled, for example.
     endpoint_states: { expiry: { key: { updatedAt: 1 }, expireAfterSeconds: 3 * 24 * 60 * 60 } },
   } as const satisfies DatabaseIndexes;
   readonly #states: Collection<EndpointStateRow>;

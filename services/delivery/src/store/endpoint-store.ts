@@ -19,12 +19,13 @@ export class EndpointStore {
       disabled: { key: { "disabled.at": 1 }, sparse: true },
     },
   } as const satisfies DatabaseIndexes;
-  /** Endpoints that could not be opened when they were read. */
   readonly unopened: UnopenedEndpoints;
   readonly #db: Db;
   readonly #endpoints: Collection<EndpointRow>;
   readonly #box: SecretBox;
-  /** Options of writes. */
+  /**
+   * With a session, `insert`, `replace` and `delete` are part of its transaction; reads never are.
+   */
   readonly #options: { readonly session?: ClientSession };
 
   constructor(db: Db, box: SecretBox, session?: ClientSession, unopened = new UnopenedEndpoints()) {
@@ -49,7 +50,6 @@ export class EndpointStore {
     return this.#find({ tenantId }, signal);
   }
 
-  /** One endpoint of a tenant; undefined when the tenant has no such endpoint. */
   async find(tenantId: string, endpointId: string, signal?: AbortSignal): Promise<ManagedEndpoint | undefined> {
     const [found] = await this.#find({ tenantId, _id: endpointId }, signal);
     return found;
@@ -102,10 +102,11 @@ export class EndpointStore {
   }
 
   /**
-   * Seals every secret again that another KEK has sealed. Opens all others, so that a wrong KEK is
-   * noticed at the start and not at the first webhook. Endpoints that cannot be opened are skipped.
+   * Opens every endpoint, so that a wrong KEK is noticed at the start and not at the first webhook.
+   * Once every process has the newest KEK, seals with it what another KEK has sealed. Endpoints
+   * that cannot be opened are skipped.
    *
-   * @returns number of endpoints that were sealed again
+   * @returns the number of endpoints that were sealed again
    * @throws ConfigError when there are endpoints and none can be opened with the KEKs of this
    * process
    */

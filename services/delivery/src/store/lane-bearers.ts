@@ -37,9 +37,9 @@ export class LaneBearers {
   }
 
   /**
-   * Gives a bearer to every lane that has undelivered rows and no bearer. A lane loses its bearer
-   * when MongoDB's primary and the process die together between two statements, and when a restore
-   * gives the bearer up.
+   * Gives a bearer to every lane that has undelivered rows and no bearer. A lane loses its bearer,
+   * for example, when a process dies after it has ended the bearer and before it appoints the next
+   * one, or when a restore gives the bearer up.
    *
    * @returns the number of such lanes
    */

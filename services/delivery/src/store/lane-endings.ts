@@ -53,9 +53,9 @@ export class LaneEndings {
   }
 
   /**
-   * Ends rows that have yielded to a row that has ended since: a process journaled the end of that
-   * row, and died before it ended the older ones. The rest of these lanes then has a bearer and no
-   * lease.
+   * Ends rows that have yielded to a row that has ended since, for example because a process died
+   * after it had journaled the end of that row and before it ended the older ones. If rows are left
+   * in such a lane, one of them becomes its bearer, without a lease.
    *
    * @param lanes whose `yieldedTo` is not among their rows
    * @returns the lanes that needed no change
@@ -96,8 +96,9 @@ export class LaneEndings {
 
   /**
    * Gives up, without an attempt, the rows of an endpoint's lanes that were stored before a time.
-   * Lanes under a lease are left to the next call. So are lanes that have yielded to a younger row:
-   * only their bearer says so, and without it an older row would be sent after the younger one.
+   * Lanes under a lease are left to a later call. So are lanes that have yielded to a row that was
+   * stored after that time: only the bearer says so, and without the bearer an older row would be
+   * sent after the row to which it has yielded.
    *
    * @param from `next` of the call before
    * @returns the number of shortened lanes and where to continue; no `next` when all were examined

@@ -13,7 +13,6 @@ import type { DeliveryRow } from "./rows.ts";
  */
 export type Journaled = { readonly kind: "done"; readonly lane?: LeasedLane } | { readonly kind: "followed" | "lost" };
 
-/** Journals attempts in `deliveries`. */
 export class LaneJournal {
   readonly #rows: Collection<DeliveryRow>;
   readonly #holder: string;
@@ -138,8 +137,8 @@ export class LaneJournal {
   /**
    * Notes that a receiver has accepted a webhook whose lane this process has lost meanwhile. That
    * needs no lease, because the acceptance is a fact. The older rows, which had yielded to the
-   * accepted one, end first: when the process dies between the two statements, the accepted webhook
-   * is sent again, and no older one after it.
+   * accepted one, end first: when only the first statement is executed, the accepted webhook is
+   * sent again, and no older one after it.
    */
   async noteAccepted(row: SendableRow, outcome: AttemptOutcome): Promise<void> {
     const changed = { $inc: { generation: 1 }, $unset: bearerFields };
@@ -204,7 +203,7 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
           },
         ]),
     ...own.map(({ deliveryId: _id }) => ({ updateOne: { filter: { _id }, update: rowUpdate(record, _id) } })),
-    // By sequence, because rows that are not in memory end, too.
+    // The filter compares sequences, because rows that are not in memory must end, too.
     ...(step.olderEnd === undefined || before.state.yieldedTo === undefined
       ? []
       : [

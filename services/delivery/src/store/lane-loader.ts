@@ -26,7 +26,9 @@ export class LaneLoader {
     this.#rows = rows;
   }
 
-  /** @param bearers of lanes of one endpoint, as they are under their leases */
+  /**
+   * @param bearers of one endpoint's lanes, with the generations that their leases have given them
+   */
   async load(bearers: readonly RowHead[], leaseUntil: Date): Promise<LeasedLane[]> {
     const [first] = bearers;
     if (!first) return [];

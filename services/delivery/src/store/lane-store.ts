@@ -9,7 +9,9 @@ import { LaneEndings } from "./lane-endings.ts";
 import { LaneLoader } from "./lane-loader.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** When an endpoint next has an attempt due. */
+/**
+ * An endpoint with pending deliveries, and when its next attempt is due or its first lease ends.
+ */
 export interface EndpointDue {
   readonly tenantId: string;
   readonly endpointId: string;
@@ -37,7 +39,7 @@ export interface ClaimScope {
   readonly without?: readonly string[];
 }
 
-/** The first due bearer of each endpoint. */
+/** For each endpoint the bearer with the earliest `nextAttemptAt`, whether that is past or not. */
 const firstOfEach = [
   // With a bound on the endpoint, too, MongoDB reads one row for each endpoint; otherwise all rows.
   { $match: { endpointId: { $gt: "" }, nextAttemptAt: { $gt: new Date(0) } } },
@@ -68,10 +70,6 @@ export class LaneStore {
     this.#holder = holder;
   }
 
-  /**
-   * For each endpoint with pending deliveries, when its next attempt is due or its first lease
-   * ends.
-   */
   async schedule(): Promise<EndpointDue[]> {
     const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(firstOfEach, {
       hint: dueIndex,
@@ -119,7 +117,7 @@ export class LaneStore {
     return doubtful.length === 0 ? sound : [...sound, ...(await this.#endings.endYielded(doubtful, new Date()))];
   }
 
-  /** Leases those bearers whose rows are unchanged since they were read. */
+  /** Leases those bearers whose generation is unchanged since they were read. */
   async #lease(bearers: RowHead[], until: Date): Promise<RowHead[]> {
     if (bearers.length === 0) return [];
     const token = randomUUID();
@@ -128,7 +126,8 @@ export class LaneStore {
       $unset: { isFollowed: 1 as const },
       $inc: { generation: 1 },
     };
-    // Rows of the same generation share a statement, which costs a third of a statement for each.
+    // Rows of the same generation share a statement. One for each row would cost three times as
+    // much.
     const operations = Array.from(
       Map.groupBy(bearers, ({ generation }) => generation),
       ([generation, rows]) => {
@@ -157,7 +156,7 @@ export class LaneStore {
     return this.#loader.withOlder(lanes);
   }
 
-  /** Adds rows that other processes have stored behind a lane since it was claimed. */
+  /** Adds rows that other processes have stored behind the lane's bearer since the claim. */
   async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
     const { deliveryId: _id, generation } = lane.bearer;
     await this.#rows.updateOne({ _id, generation }, { $unset: { isFollowed: 1 } });
@@ -262,7 +261,10 @@ export class LaneStore {
     return (await found.toArray()).map(({ _id, oldest: { createdAt } }) => ({ endpointId: _id, oldestAt: createdAt }));
   }
 
-  /** Makes all lanes of a recovered or enabled endpoint due that wait for a backoff. */
+  /**
+   * Ends the backoffs of an endpoint that has recovered or was enabled: its waiting lanes are due
+   * at once. Lanes with a lease stay as they are.
+   */
   async expediteEndpoint(endpointId: string, now: Date): Promise<void> {
     await this.#rows.updateMany(
       { endpointId, nextAttemptAt: { $gt: now }, lease: absent },

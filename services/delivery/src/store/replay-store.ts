@@ -28,7 +28,7 @@ export class ReplayStore {
   } as const satisfies DatabaseIndexes;
   readonly #db: Db;
   readonly #replays: Collection<ReplayRow>;
-  /** Options of writes that people ask for. */
+  /** With a session, `insert` and `cancel` are part of its transaction; nothing else ever is. */
   readonly #options: { readonly session?: ClientSession };
 
   constructor(db: Db, session?: ClientSession) {
@@ -73,7 +73,7 @@ export class ReplayStore {
   /**
    * Leases a running replay that nobody works on, the one that has waited longest.
    *
-   * @param lastOf tenants that come after all others
+   * @param lastOf tenants whose replays are leased only when no other tenant's replay can be
    */
   async claim(now: Date, until: Date, lastOf: readonly string[]): Promise<ClaimedReplay | undefined> {
     const others = lastOf.length > 0 ? await this.#claim(now, until, { tenantId: { $nin: [...lastOf] } }) : undefined;
@@ -116,7 +116,7 @@ export class ReplayStore {
     return matchedCount === 1;
   }
 
-  /** Ends a replay that this process works on. */
+  /** Ends a replay; has no effect when another process has the lease, or the replay has ended. */
   async finish(claimed: ClaimedReplay, state: "done" | "cancelled", now: Date): Promise<void> {
     await this.#replays.updateOne(mine(claimed), { $set: ended(state, now) });
   }

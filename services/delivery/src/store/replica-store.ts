@@ -36,7 +36,7 @@ export class ReplicaStore {
     await this.#replicas.updateOne({ _id: replica }, [{ $set: this.#seen }], { upsert: true });
   }
 
-  /** The processes that were seen within `freshMs`. */
+  /** Ids of the processes that were seen within `freshMs`, sorted. */
   async fresh(freshMs: number): Promise<string[]> {
     const found = await this.#replicas.find(isFresh(freshMs), { projection: { _id: 1 } }).toArray();
     return found.map(({ _id }) => _id).sort();

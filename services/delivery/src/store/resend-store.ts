@@ -31,18 +31,17 @@ export class ResendStore {
     return (await this.#rows.findOne({}, { projection: { _id: 1 } })) === null;
   }
 
-  /** The tenants with noted snapshots. */
   async tenants(): Promise<string[]> {
     return this.#rows.distinct("tenantId");
   }
 
-  /** Some of a tenant's noted snapshots that are due. */
+  /** Up to `limit` of a tenant's noted snapshots that are due, in no particular order. */
   async due(tenantId: string, now: Date, limit: number): Promise<Reference[]> {
     const projection = { _id: 0, dueAt: 0 };
     return this.#rows.find({ tenantId, dueAt: { $lte: now } }, { limit, projection }).toArray();
   }
 
-  /** Removes snapshots that were sent again, or need not be sent again. */
+  /** Removes snapshots. Keeps a document's row if a newer snapshot was noted in it meanwhile. */
   async remove(references: readonly Reference[]): Promise<void> {
     const operations = references.map(({ tenantId, documentId, sequence }) => {
       return { deleteOne: { filter: { _id: `${tenantId} ${documentId}`, sequence } } };

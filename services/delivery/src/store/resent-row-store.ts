@@ -7,7 +7,6 @@ import type { DeliveryRow } from "./rows.ts";
 
 type Sequenced = Lane & Pick<Delivery, "deliveryId" | "sequence">;
 
-/** What happened to a delivery. */
 export interface DeliveryFate {
   readonly state: StoredState;
   /** Id of the last sent webhook. */
@@ -22,7 +21,7 @@ export class ResentRowStore {
     this.#rows = rows;
   }
 
-  /** What happened to stored deliveries, by id. */
+  /** By delivery id; deliveries that are not stored are left out. */
   async fates(deliveryIds: readonly string[]): Promise<Map<string, DeliveryFate>> {
     if (deliveryIds.length === 0) return new Map();
     const options = { projection: { state: 1, webhookId: 1 } };
@@ -34,7 +33,7 @@ export class ResentRowStore {
    * Ends undelivered rows of one tenant whose lanes have a newer snapshot, and leaves the others.
    * The lanes may then lack a bearer.
    *
-   * @returns the ended rows
+   * @returns the rows with a newer snapshot, also those that had ended before
    */
   async endOutrun<Row extends Sequenced>(rows: readonly Row[], now: Date): Promise<Row[]> {
     const newest = await this.#newestSequences(rows);

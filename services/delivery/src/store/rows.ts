@@ -18,13 +18,13 @@ export interface EndpointRow {
   /** Two after a rotation; newest first. */
   secrets: SecretRow[];
   events: string[];
-  /** Absent for all types. */
+  /** Absent when the endpoint gets documents of all types. */
   documentTypes?: string[];
   /** Names and values as JSON, sealed, because they may be credentials. */
   headers?: Binary;
   maxInFlight: number;
   ratePerSecond?: number;
-  /** When it was last enabled; absent when it was never disabled. */
+  /** When it was last enabled after a disablement; absent when it never was. */
   enabledAt?: Date;
   /** Present while it is disabled. */
   disabled?: Disablement;
@@ -72,8 +72,9 @@ export interface DeliveryRow {
    */
   state: "pending" | "delivered" | "superseded" | "exhausted";
   /**
-   * Raised by every claim, release and journaled result of the bearer. Writes match it, so a
-   * process that lost its lease writes nothing.
+   * Raised, for example, by every claim, release and journaled result of the bearer. What the
+   * lease's holder writes matches it, so a process that lost its lease journals nothing but a 2xx
+   * (`noteAccepted`).
    */
   generation: number;
   /**
@@ -97,11 +98,11 @@ export interface DeliveryRow {
    */
   isFollowed?: true;
   attemptCount: number;
-  /** Steps of the backoff that the row's failures have taken. */
+  /** How many steps of the backoff the row has taken. Not every failure takes one. */
   retryCount: number;
-  /** Whether the endpoint has ever refused it. */
+  /** Set once the endpoint has refused the webhook. */
   isRefused?: true;
-  /** The last replay that is done with the delivery. */
+  /** Id of the last replay or redelivery that makes no further attempt at the delivery. */
   endedReplayId?: string;
   /** The last 50 attempts. */
   attempts: AttemptRow[];
@@ -122,11 +123,12 @@ export interface AttemptRow {
   answer?: string;
   /** The replay or redelivery that made it. */
   replayId?: string;
-  /** `vidimus-attempt` of a webhook that was sent again. */
+  /** Replays and redeliveries only: the value of the webhook's header `vidimus-attempt`. */
   number?: number;
   /**
-   * Id of the attempt; absent when the row was the lane's bearer. A record that is repeated after
-   * an error finds the token, and does not add the attempt a second time.
+   * Id of the attempt; absent when the row was the lane's bearer, and for a replay or redelivery. A
+   * record that is repeated after an error finds the token, and does not add the attempt a second
+   * time.
    */
   token?: string;
 }
@@ -209,9 +211,12 @@ export interface ResigningRow {
 
 /** How far the work that follows a revocation has come. */
 export interface ResigningRun {
-  /** The revoked keys of this run; empty in the first run of a database. */
+  /**
+   * The revoked keys of this run. Empty in a run that follows no revocation which delivery has
+   * seen: the first one of a database, or one that only sends what is in `resends`.
+   */
   keyIds: string[];
-  /** When the revocation was noticed. */
+  /** When the last revocation of this run was noticed; 1970 when `keyIds` is empty. */
   since: Date;
   /** `walk`: signatures are replaced. `send`: snapshots of `resends` are sent again. */
   phase: "walk" | "send";
@@ -225,7 +230,7 @@ export interface ResigningRun {
 
 /** `resends`: a snapshot that was signed again; it is sent again if it is its document's newest. */
 export interface ResendRow {
-  /** Tenant and document. */
+  /** Tenant id and document id, separated by a space. */
   _id: string;
   tenantId: string;
   documentId: string;

@@ -8,7 +8,7 @@ interface SecretOwner {
   readonly url: string;
 }
 
-/** What is sealed: the endpoint's secret, or its headers. */
+/** The box is bound to the kind, too, so that sealed headers do not open as a secret. */
 type SecretKind = "secret" | "headers";
 
 /** Encrypts the secrets and headers of endpoints. */

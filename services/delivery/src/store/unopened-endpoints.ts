@@ -20,7 +20,7 @@ export class UnopenedEndpoints {
     this.#tell = tell;
   }
 
-  /** Notes the result of reading an endpoint. */
+  /** Notes the result of reading an endpoint, or that it was deleted. */
   note(change: UnopenedChange): void {
     const { endpointId, why } = change;
     if (this.#why.get(endpointId) === why) return;

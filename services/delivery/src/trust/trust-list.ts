@@ -47,7 +47,7 @@ export class TrustList implements AsyncDisposable {
     this.#newest = new NewestCopy({ name: "trust_list", ask, keeper, keepEveryMs: Infinity, log, registry });
   }
 
-  /** Opens it with the stored list. Signing need not run. */
+  /** Reads the stored list and begins to ask signing for a newer one. Signing need not run. */
   static async open(deps: TrustListDeps): Promise<TrustList> {
     const list = new TrustList(deps);
     await list.#newest.readKept();
@@ -69,7 +69,8 @@ export class TrustList implements AsyncDisposable {
    * Resolves when all keys are listed. Asks signing when one is not, when signing last stated an
    * older list, and when the list was confirmed longer ago than `ageMsMax`.
    *
-   * @throws DomainError `unavailable` when one is not listed; errors of the call to signing
+   * @throws DomainError `unavailable` when one is not listed, or signing states an older list;
+   * errors of the call to signing and of MongoDB
    */
   async require(keyIds: readonly string[], ageMsMax = Number.POSITIVE_INFINITY): Promise<void> {
     const newest = this.#newest;

@@ -33,7 +33,7 @@ interface Ref {
 const documentKey = ({ tenantId, documentId }: Ref) => `${tenantId} ${documentId}`;
 const keyOf = ({ tenantId, documentId, sequence }: Ref) => `${tenantId} ${documentId} ${sequence}`;
 
-/** What the fake of documents keeps. */
+/** What this fake of the service documents keeps. */
 function openRows() {
   return {
     snapshots: new Map<string, FeedSnapshot>(),
@@ -104,7 +104,7 @@ function fitting(found: readonly FeedSnapshot[]): readonly FeedSnapshot[] {
   return end === -1 ? found : found.slice(0, end);
 }
 
-/** The signatures that were settled: three on a page, in the order of their settling. */
+/** Lists signatures in the order in which they were settled, three on a page. */
 function auditRoute({ snapshots, pending, signatures, held }: ReturnType<typeof openRows>) {
   return route(SignatureAuditService, {
     listSignatures: async ({ pageToken }) => {

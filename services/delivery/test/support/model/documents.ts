@@ -6,14 +6,14 @@ import { createHash } from "node:crypto";
 import type { FeedSnapshot, Reference } from "../../../src/domain/payload.ts";
 import { snapshotKey, webhookIdOf } from "../../../src/domain/payload.ts";
 
-/** The snapshots of documents, in memory. */
+/** Stands for the service documents in a script: its snapshots, in memory. */
 export class ModelDocuments {
   readonly #tenantId: string;
   readonly #snapshots: FeedSnapshot[] = [];
   readonly #turn: (what: string) => Promise<void>;
   readonly #pending = new Set<string>();
 
-  /** @param turn waits for a turn */
+  /** @param turn waits for a turn of the script */
   constructor(tenantId: string, turn: (what: string) => Promise<void>) {
     this.#tenantId = tenantId;
     this.#turn = turn;
@@ -50,7 +50,7 @@ export class ModelDocuments {
     return this.#snapshots.filter((each) => each.documentId === documentId && this.isPending(each));
   }
 
-  /** The snapshot of a webhook. */
+  /** @throws Error when no snapshot has this webhook id */
   named(webhookId: string): Reference {
     const found = this.#snapshots.find((each) => webhookIdOf(each) === webhookId);
     if (!found) throw new Error(`${webhookId} is no webhook of a snapshot`);

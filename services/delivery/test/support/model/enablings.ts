@@ -8,7 +8,10 @@ interface Change {
   readonly enabledAt?: Date | undefined;
 }
 
-/** Records when the endpoint was disabled and enabled, to check what attempts in flight lead to. */
+/**
+ * Records when the endpoint was disabled and enabled, to check what is journaled of attempts that
+ * were in flight then.
+ */
 export class Enablings {
   readonly retries: RetryPlan = { delaysMs: [5_000], ageMsMax: 12_000 };
   readonly #changes: Change[] = [];
