@@ -53,7 +53,7 @@ describe("a batch of documents", () => {
     expect(outcomes[7]!.value).toEqual(single);
   });
 
-  test("brings linked documents along for those who asked", async () => {
+  test("has linked documents only in the answers to items that ask for them", async () => {
     const linked = await publish("three", article());
     const links = [{ rel: "related", type: "core/article", id: linked }];
     const id = await publish("three", article({ links }));
