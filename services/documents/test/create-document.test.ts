@@ -255,7 +255,7 @@ describe("what is refused", () => {
     expect(await heads().countDocuments({ documentId: id })).toBe(0);
   });
 
-  test("a tenant id that cannot be one", async () => {
+  test("a malformed tenant id", async () => {
     await expect(failure(create(wire(id), { tenantId: "Demo" }))).resolves.toMatchObject({ kind: "invalid" });
   });
 

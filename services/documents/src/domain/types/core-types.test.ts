@@ -103,7 +103,7 @@ test.each<[string, Partial<DocumentValue>, string]>([
   ).toContain(pointer);
 });
 
-test("times may lack an offset", () => {
+test("a time without an offset is accepted", () => {
   expect(type("newswire").checkShape(document({ meta: { issuedAt: "2026-01-05T10:00:00" } }))).toEqual([]);
 });
 

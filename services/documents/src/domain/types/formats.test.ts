@@ -114,7 +114,7 @@ test.each([
   ["http://", false],
   ["http://a b", false],
   ["http://[::g]/", false],
-])("whether format url takes %s: %s", (text, isOne) => {
+])("format url accepts %s: %s", (text, isOne) => {
   expect(check("url")(text)).toBe(isOne);
 });
 
