@@ -3,7 +3,7 @@ import { readConfig } from "./config.ts";
 
 const needed = { MONGODB_URL: "mongodb://127.0.0.1:27017", NATS_URL: "nats://127.0.0.1:4222" };
 
-test("two URLs are enough", () => {
+test("with MONGODB_URL and NATS_URL alone, ports, database and migrations have defaults", () => {
   expect(readConfig(needed)).toMatchObject({
     grpcPort: 7051,
     meshPort: 7151,
@@ -14,13 +14,13 @@ test("two URLs are enough", () => {
   });
 });
 
-test("every fault is named at once", () => {
+test("one error names every variable that is missing or wrong", () => {
   expect(() => readConfig({ MIGRATE: "maybe", GRPC_PORT: "99999" })).toThrow(
     /MONGODB_URL.*\n.*MIGRATE.*\n.*GRPC_PORT.*\n.*NATS_URL/s,
   );
 });
 
-test("there are two threads for checking at least, so that no tenant has all of them", () => {
+test("checking has at least two threads, so that no tenant has all of them", () => {
   expect(readConfig(needed).checkThreads).toBeGreaterThanOrEqual(2);
   expect(readConfig({ ...needed, CHECK_THREADS: "6" }).checkThreads).toBe(6);
   expect(() => readConfig({ ...needed, CHECK_THREADS: "1" })).toThrow("CHECK_THREADS");

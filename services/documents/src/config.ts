@@ -12,7 +12,7 @@ export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
   broker: BrokerSettings;
   /** Servers that keep the stream of references for internal teams; 0 for no stream. */
   snapshotStreamReplicas: number;
-  /** Threads for checks outside of the event loop. */
+  /** Threads that check documents beside the event loop; 2 to 64. */
   checkThreads: number;
   /**
    * Makes the attestations that signing requires. Undefined without a key: snapshots of this
@@ -41,7 +41,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   return config;
 }
 
-/** Reads the settings that every service has, with the defaults of this one. */
+/** Reads the settings that every service with a teams door has, with the defaults of this one. */
 export function readDocumentsBaseConfig(env: EnvReader): TeamsConfig {
   const ports = { grpcPort: 7051, meshPort: 7151, opsPort: 9091 };
   return readTeamsConfig(env, { ...ports, database: documentsDatabase });

@@ -17,7 +17,7 @@ function request(traceparent?: string) {
   return { documentId: "d", name: "publish", expectedVersion: 1, by, ...(traceparent && { traceparent }) };
 }
 
-test("a transaction belongs to its first recorded trace, links to the others, and says how it ended", async () => {
+test("the span of a transaction belongs to its first recorded trace, and links to the others", async () => {
   await using collector = await openOtlpReceiver();
   const config = readTracingConfig(new EnvReader({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }))!;
   const log = pino({ level: "silent" });

@@ -137,7 +137,7 @@ test("on the teams door an item that names its creator is invalid, because the m
     expect(fromConnectError(reason)?.kind).toBe("invalid");
 });
 
-test("the same call at two processes at once gets the same answer, and stores each document once", async () => {
+test("the same call at two processes at once gets the same answer: every document is created", async () => {
   const options = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl"), database: documents.database };
   await using twin = await runDocuments(options);
   using twinMesh = openRpcClient(DocumentService, { target: twin.meshTarget });

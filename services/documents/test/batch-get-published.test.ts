@@ -53,7 +53,7 @@ describe("a batch of documents", () => {
     expect(outcomes[7]!.value).toEqual(single);
   });
 
-  test("brings linked documents along for those who asked", async () => {
+  test("has linked documents only in the answers to items that ask for them", async () => {
     const linked = await publish("three", article());
     const links = [{ rel: "related", type: "core/article", id: linked }];
     const id = await publish("three", article({ links }));
@@ -63,7 +63,7 @@ describe("a batch of documents", () => {
     expect(Object.keys(JSON.parse(Buffer.from(includedJson).toString()))).toEqual([linked]);
   });
 
-  test("ends at 4 MiB, and asking for the rest brings the rest", async () => {
+  test("ends at 4 MiB, and a call for the remaining documents answers these", async () => {
     const text = "x".repeat(900_000);
     const ids = await Promise.all(Array.from({ length: 7 }, () => publish("large", article({ text }))));
     const seen: string[] = [];

@@ -107,7 +107,7 @@ describe("the feed", () => {
     expect((await changes(tenantId, since)).items).toEqual([]);
   });
 
-  test("pages by limit and by 4 MiB", async () => {
+  test("ends a page at 4 MiB, and continues on the next one", async () => {
     const tenantId = "paged";
     const text = "x".repeat(900_000);
     for (let at = 0; at < 6; at += 1) await publish(tenantId, article({ text }));
@@ -125,7 +125,7 @@ describe("the feed", () => {
     await expect(changes("any", since)).rejects.toThrow("since must be a token");
   });
 
-  test("refuses what is out of bounds", async () => {
+  test("refuses a limit above 200, a wait above 20 s, and a type that readers may not see", async () => {
     await expect(changes("any", "", { limit: 201 })).rejects.toThrow("limit");
     await expect(changes("any", "", { limit: 0 })).resolves.toMatchObject({ hasMore: false });
     await expect(changes("any", "", { waitMs: 20_001 })).rejects.toThrow("wait_ms");
@@ -151,7 +151,7 @@ describe("a reader who waits", () => {
     }
   });
 
-  test("finds a change without the broker, too", async () => {
+  test("finds another process's change without the broker, too", async () => {
     const tenantId = "no_broker";
     const options = { mongoUrl: inject("mongoUrl"), natsUrl: "nats://127.0.0.1:1", database: service.database };
     await using deaf = await runPublishing(options);
@@ -161,7 +161,7 @@ describe("a reader who waits", () => {
     expect(summary(await waiting)).toEqual([["upsert", id, 1]]);
   });
 
-  test("is not woken by another tenant or type, and gets an empty answer in time", async () => {
+  test("gets an empty answer when only other tenants and types publish", async () => {
     const tenantId = "quiet";
     const { since } = await changes(tenantId, "", { type: "core/tag" });
     const waiting = changes(tenantId, since, { type: "core/tag", waitMs: 300 });

@@ -1,4 +1,4 @@
-/** How many commands an operation costs. Counts do not depend on the machine, as times do. */
+/** How many commands an operation costs. Unlike times, counts do not depend on the machine. */
 import { type CommandCounter, countCommands } from "@vidimus/devstack/testing/count-commands";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";

@@ -70,7 +70,7 @@ describe("what is stored", () => {
     });
   });
 
-  test("platform-owned meta of the caller is dropped, other meta and content are kept, tenant ids ignored", async () => {
+  test("what callers may not set (status, version, workflow, tenant) is dropped, and all else is kept", async () => {
     const id = randomUUID();
     const workflow = { workflowId: "x", workflowVersion: 5 };
     const platformOwned = { status: "usable", version: 99, ...workflow, final: true, cause: "correction" };
@@ -255,7 +255,7 @@ describe("what is refused", () => {
     expect(await heads().countDocuments({ documentId: id })).toBe(0);
   });
 
-  test("a tenant id that cannot be one", async () => {
+  test("a malformed tenant id", async () => {
     await expect(failure(create(wire(id), { tenantId: "Demo" }))).resolves.toMatchObject({ kind: "invalid" });
   });
 

@@ -146,7 +146,7 @@ describe("a list", () => {
     { type: "core/tag", status: "draft", actor: "bob" },
     { order: DocumentOrder.CREATED, status: "draft", actor: "bob", changedSince: { seconds: 1n, nanos: 0 } },
     { count: true, actor: "bob", status: "draft" },
-  ])("%o reads an index for what it passes over, and rows for what it shows", async (request) => {
+  ])("%o reads no rows but those of the documents that it shows", async (request) => {
     await using mongo = await MongoClient.connect(inject("mongoUrl"));
     const db = mongo.db(documents.database);
     const list = () => documents.client.listDocuments({ tenantId, ...request });

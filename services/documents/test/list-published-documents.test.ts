@@ -136,7 +136,7 @@ describe("the tag of a page", () => {
     expect(changed.items.map(({ id }) => id)).toEqual([items[1]!.id]);
   });
 
-  test("is never valid for a caller who has seen a publication acknowledged", async () => {
+  test("is invalid as soon as a later publication was acknowledged", async () => {
     const tenant = "fresh";
     await publishGroups(tenant, [1]);
     for (let round = 0; round < 20; round += 1) {

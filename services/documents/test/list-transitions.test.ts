@@ -42,7 +42,7 @@ test("a request may ask for another role than the caller's", async () => {
   expect(asked.transitions.map(({ name }) => name)).toEqual(["submit"]);
 });
 
-test("beside a newer version each transition names the version on which it acts", async () => {
+test("of a published document with a newer draft, each transition names the version on which it acts", async () => {
   const id = await service.create(tenantId, article());
   await service.take(tenantId, id, "publish");
   await edit(id);

@@ -51,7 +51,7 @@ test("a service with migrations off refuses a new database, and starts on a migr
   await start();
 });
 
-test("eight migrations at once, and one more, change nothing", async () => {
+test("eight migrations at once of a migrated database, and one more, change no index", async () => {
   const before = await indexes();
   await Promise.all(Array.from({ length: 8 }, () => migrate(mongo, documentsDatabaseVersion, "on")));
   expect(await migrate(mongo, documentsDatabaseVersion, "on")).toEqual({ from: base, to: base });

@@ -119,7 +119,7 @@ describe("the pages that readers hold", () => {
     expect(await stands()).toEqual(all);
   });
 
-  test("stay valid when another type is published or withdrawn, tags and sites included", async () => {
+  test("stay valid when documents of another type are published or withdrawn", async () => {
     const tenantId = "others";
     const { stands } = await newsroom(tenantId);
     const id = await publish(tenantId, image());
@@ -129,7 +129,7 @@ describe("the pages that readers hold", () => {
     expect(await stands()).toEqual(all);
   });
 
-  test("become invalid, with linked documents, when any that readers see is published or withdrawn", async () => {
+  test("with linked documents become invalid when any document that readers see is published or withdrawn", async () => {
     const tenantId = "linked";
     await newsroom(tenantId);
     const stands = await hold(tenantId, { linked: { includeLinks: true, includeLinked: true } });

@@ -62,7 +62,7 @@ async function walk(tenantId: string, limit: number, since?: Date): Promise<Item
   }
 }
 
-/** What is published of some types, straight from the database: stamps by id. */
+/** `updated_at` by id of what is published of some types, straight from the database. */
 async function publishedNow(tenantId: string, ...types: string[]): Promise<Map<string, string>> {
   const filter = { tenantId, document: { $exists: true }, type: { $in: types } };
   const rows = await mongo.db(database).collection("publications").find(filter).toArray();
@@ -138,7 +138,7 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
     expectWhole(await walk(tenantId, 1, new Date(since)), since);
   }, 120_000);
 
-  test("updatedSince on a stamp and between two cuts exactly there, while writers run", async () => {
+  test("a walk with updatedSince skips nothing from that time on and shows nothing older, while writers run", async () => {
     const stamps = [...new Set(untouched.values())].toSorted();
     for (const stamp of shuffled(stamps).slice(0, 12)) {
       const at = Date.parse(stamp);
@@ -177,7 +177,7 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
     publishing = begin();
   });
 
-  test("a reader who catches up by updatedSince misses no publication, one of the feed no removal either", async () => {
+  test("readers who catch up by updatedSince miss no publication, and readers of the feed no change", async () => {
     const followers = [follow(""), follow(type), follow(quietType), follow(quietType, 30), follow("core/image")];
     const [caughtUp, mirrors] = await Promise.all([catchUp(), Promise.all(followers), publishing]);
     const published = await publishedNow(tenantId, type);

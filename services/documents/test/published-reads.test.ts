@@ -77,7 +77,7 @@ describe("a document by id", () => {
     expect(await refusalOf(get(tenantId, id))).toEqual(gone);
   });
 
-  test("does not exist for readers as a draft, as a newswire, published or withheld, and for another tenant", async () => {
+  test("is not found as a draft, as a newswire, published or withheld, or by another tenant", async () => {
     const draft = await service.create(tenantId, article());
     const newswire = { ...article(), type: "core/newswire", meta: { source: "AP" } };
     const wire = await publish(tenantId, newswire);
@@ -190,7 +190,7 @@ describe("a collection", () => {
     expect(items.every(({ links }) => Array.isArray(links))).toBe(true);
   });
 
-  test("brings along the published documents that those of the page link to, none twice, none of the page", async () => {
+  test("includes once each published document to which the page's documents link, and none of the page", async () => {
     const other = "linking";
     const shared = await publish(other, { ...article(), type: "core/tag", content: { name: "Snow" } });
     const draft = await service.create(other, article());
@@ -209,7 +209,7 @@ describe("a collection", () => {
     expect([parse(none.itemsJson), parse(none.includedJson)]).toEqual([[], {}]);
   });
 
-  test("pages through a narrowed walk", async () => {
+  test("narrowed by a filter is read in pages to its end", async () => {
     const request = { tenantId, type: "core/article", limit: 1, filter: { tag: "snow" } };
     const first = await service.published.listPublishedDocuments(request);
     expect(first.hasMore).toBe(true);
@@ -293,7 +293,7 @@ describe("hosts of published sites", () => {
     expect(await idAt("b.example")).toBe(second);
   });
 
-  test("are found as they were written, port included; a malformed one is refused at publication", async () => {
+  test("are found with and without their port, and a malformed one is refused at publication", async () => {
     const local = await publish(tenantId, site(["localhost:3000"]));
     expect([await idAt("localhost:3000"), await idAt("LOCALHOST")]).toEqual([local, local]);
     const broken = await service.create(tenantId, site(["https://x.example/", "ok.example"]));
@@ -302,7 +302,7 @@ describe("hosts of published sites", () => {
     ]);
   });
 
-  test("have one primary site", async () => {
+  test("belong to sites of which only one is primary", async () => {
     const primary = await publish(tenantId, site(["p.example"], { primary: true }));
     const other = await service.create(tenantId, site(["q.example"], { primary: true }));
     expect(await faultsOf(service.take(tenantId, other, "publish"))).toEqual([

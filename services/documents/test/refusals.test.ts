@@ -88,7 +88,7 @@ describe("a refusal says what programs need to go on, for a transition", () => {
     expect(await failure(update(id, 1, article({ id, text: "Less." })))).toMatchObject(stale);
   });
 
-  test("that the role may not take, and one of a role that nobody knows", async () => {
+  test("that the role may not take, or whose role nobody knows", async () => {
     const id = await service.create(tenantId, article());
     expect(await failure(take(id, "approve", 1, "writer"))).toMatchObject({
       code: "PermissionDenied",

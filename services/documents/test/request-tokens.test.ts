@@ -93,7 +93,7 @@ describe("a transition", () => {
     expect(await take(service.documents, id, "approve", "a1")).toMatchObject({ status: "approved" });
   });
 
-  test("costs no command for its token, and a repetition one", async () => {
+  test("costs no extra command for its token, and a repetition costs one", async () => {
     const id = await service.create(tenantId, article());
     const cost = () => commands.during(() => take(service.documents, id, "submit", "s1"));
     expect(await cost()).toEqual(["find heads", "update heads", "insert history", "commitTransaction"]);
@@ -115,7 +115,7 @@ describe("an update", () => {
     expect(await rows("versions", id)).toBe(2);
   });
 
-  test("costs no command for its token, and a repetition three reads", async () => {
+  test("costs no extra command for its token, and a repetition costs three reads", async () => {
     const id = await service.create(tenantId, article());
     const cost = () => commands.during(() => update(service.documents, id, "Two.", "u1"));
     const written = ["update heads", "insert versions", "insert history", "commitTransaction"];
@@ -138,7 +138,7 @@ test("another request with the same token is refused, with reason request_token_
   expect(await failure(take(service.documents, id, "return", "x".repeat(65), 2))).toMatchObject(long);
 });
 
-test("a token is the document's own: two documents may have the same", async () => {
+test("requests for two documents may have the same token", async () => {
   const ids = await Promise.all([1, 2].map(() => service.create(tenantId, article())));
   using raw = openRpcClient(DocumentService, { target: service.target });
   for (const id of ids) expect(await take(raw, id, "submit", "same")).toMatchObject({ status: "review" });

@@ -24,7 +24,7 @@ describe("SettleSnapshots", () => {
     (await service.feed.getSnapshots({ references: [reference] })).snapshots[0]!;
   const far = "9999-12-31T23:59:59.999Z";
 
-  test("keeps the signature and ends the pending state, once or twice", async () => {
+  test("keeps the signature and ends the pending state, also when it is repeated", async () => {
     const reference = await publish();
     expect((await read(reference)).pending).toBe(true);
     for (let times = 0; times < 2; times++) {

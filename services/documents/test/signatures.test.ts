@@ -1,4 +1,4 @@
-/** The attestations that documents makes for signing, and the signatures that it shows to audits. */
+/** The attestations that documents makes for signing, and the signatures that audits get. */
 import { Code } from "@connectrpc/connect";
 import { attestationOf } from "@vidimus/contracts/attestation";
 import { endorsementOf } from "@vidimus/contracts/endorsement";

@@ -173,7 +173,7 @@ describe("older pending snapshots", () => {
 });
 
 describe("announcements", () => {
-  test("are one message a transaction, on the tenant's subject, once it is committed", async () => {
+  test("are one message a transaction, on the tenant's subject, with all its snapshots", async () => {
     const nats = await connect({ servers: inject("natsUrl") });
     const heard = nats.subscribe(snapshotSubjects);
     const ids = await Promise.all(Array.from({ length: 3 }, () => service.create("relay", article())));
@@ -195,7 +195,7 @@ describe("announcements", () => {
     await nats.close();
   });
 
-  test("a broker that is down delays nothing", async () => {
+  test("that cannot be sent, because the broker is down, keep no document from publication", async () => {
     await using alone = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: "nats://127.0.0.1:1" });
     const id = await alone.create(tenantId, article());
     expect(await alone.take(tenantId, id, "publish")).toMatchObject({ sequence: 1n });

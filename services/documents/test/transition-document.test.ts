@@ -76,7 +76,7 @@ describe("publishing", () => {
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
-  test("refuses while an embargo holds", async () => {
+  test("refuses a document whose embargo has not ended", async () => {
     const id = await service.create(tenantId, article({ meta: { embargoUntil: "2999-01-01T00:00:00Z" } }));
     await expect(service.take(tenantId, id, "publish")).rejects.toThrow("notEmbargoed");
   });
@@ -162,7 +162,7 @@ describe("head and last published", () => {
     }
   });
 
-  test("spike and restore are for documents that were never published", async () => {
+  test("a draft can be spiked and restored, and a document that was published cannot be spiked", async () => {
     const id = await service.create(tenantId, article());
     expect(await service.take(tenantId, id, "spike")).toMatchObject({ status: "spiked", sequence: 0n });
     expect(await service.take(tenantId, id, "restore")).toMatchObject({ status: "draft" });

@@ -192,7 +192,7 @@ describe("refusals", () => {
     expect(await db.collection("history").countDocuments({ documentId: id })).toBe(1);
   });
 
-  test("updates and transitions that meet leave a document whole", async () => {
+  test("updates and transitions that meet leave no gap in versions and history", async () => {
     const id = await created();
     let seen = 1;
     for (let round = 0; round < 10; round += 1) {

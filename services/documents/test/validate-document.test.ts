@@ -44,13 +44,13 @@ test.each<[string, unknown, boolean, string[]]>([
   expect(await pointers(value, forPublication)).toEqual(expected);
 });
 
-test("a number that cannot be kept is a violation, too", async () => {
+test("a dry run reports a number that cannot be kept as a violation", async () => {
   const request = { tenantId: "demo", documentJson: Buffer.from('{"a":1e400}') };
   const { violations } = await documents.client.validateDocument(request);
   expect(violations).toMatchObject([{ pointer: "/a" }]);
 });
 
-test("a tenant id that cannot be one is refused", async () => {
+test("a malformed tenant id is refused", async () => {
   const call = documents.client.validateDocument({ tenantId: "", documentJson: json(article) });
   await expect(failure(call)).resolves.toMatchObject({ code: "InvalidArgument" });
 });

@@ -99,7 +99,7 @@ async function killRewrites(db: Db): Promise<number[]> {
   return left;
 }
 
-test("a step is prepared beside this code, and rewritten under load and kills beside the later code", async () => {
+test("a release with a database step replaces this one under load, though its rewrite is killed midway", async () => {
   await using stack = new AsyncDisposableStack();
   const mongo = stack.use(await openMongo({ url: settings.mongoUrl, database, appName: "step-test" }));
   stack.defer(async () => void (await mongo.db.dropDatabase()));

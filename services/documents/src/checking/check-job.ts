@@ -8,7 +8,7 @@ import type { Tier, TypeSource } from "../domain/types/document-type.ts";
 import { type Progress, schemaCheck, type SchemaCheck } from "../domain/types/json-schema-type.ts";
 import { readSchema } from "../domain/types/read-schema.ts";
 
-/** The jobs of checking, each with its result. All of it can be passed between threads. */
+/** The jobs of checking and their results. All of them can be passed between threads. */
 export interface JobShapes {
   read: { job: { readonly json: Uint8Array; readonly form: DraftForm }; result: Draft };
   check: {
@@ -99,7 +99,7 @@ function partBuffers({ content, links, meta, title, titleRich }: DocumentParts):
   return buffersOf([content, links, meta, title, ...(titleRich ? [titleRich] : [])]);
 }
 
-/** Leaves out buffers that hold other bytes, too, such as Node's pool for small ones. */
+/** Leaves out buffers that also hold other bytes, such as Node's pool for small buffers. */
 function buffersOf(bytes: readonly Uint8Array[]): ArrayBuffer[] {
   return bytes.flatMap(({ buffer, byteLength }) =>
     buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [],

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 
-/** Number of checks within a deadline. */
+/** How often the thread's CPU time is read within a deadline. */
 const looks = 4;
 /** After this many deadlines by the clock a thread without CPU time is ended. */
 const wallFactor = 10;
@@ -39,7 +39,7 @@ export class CpuDeadline {
     this.#end = end;
   }
 
-  /** Starts the deadline, or starts it again. */
+  /** A deadline that runs already begins anew. */
   start(): void {
     this.stop();
     this.#looked = 0;

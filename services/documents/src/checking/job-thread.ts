@@ -9,7 +9,7 @@ export interface JobLimits {
    * finding all faults.
    */
   readonly cpuMs: number;
-  /** Old generation of a thread's heap. */
+  /** Largest old generation of a thread's heap. */
   readonly heapMiB: number;
 }
 
@@ -58,8 +58,8 @@ export class JobThread implements AsyncDisposable {
   /**
    * Does a job. The job's buffers are transferred, which empties them for the caller.
    *
-   * Rejects with a `DomainError` when the job refuses, with `JobCut` when it exceeds its limits,
-   * else with the error of the thread.
+   * Rejects with a `DomainError` when the job refuses its document or schema, with `JobCut` when it
+   * exceeds its limits, and with another `Error` when it fails or the thread ends.
    */
   run(job: Job): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();

@@ -34,7 +34,7 @@ const restMsMax = 250;
  *
  * A tenant whose jobs queue up rests after them as long as they took, which leaves half of its
  * threads' time unused. The threads share cores with the event loops of this and other processes,
- * and their niceness alone does not keep them from delaying these.
+ * and without rests they would delay these event loops in spite of their niceness.
  */
 export class JobThreads implements AsyncDisposable {
   readonly #waiting = new TurnQueue<Waiting>();
@@ -53,8 +53,8 @@ export class JobThreads implements AsyncDisposable {
   }
 
   /**
-   * Rejects as `JobThread.run` does, and with the signal's reason when it aborts before the job has
-   * started.
+   * Rejects as `JobThread.run` does, with the signal's reason when it aborts before the job has
+   * started, and as `unavailable` when the service stops before that.
    */
   run<J extends Job>(tenantId: string, job: J, signal?: AbortSignal): Promise<JobShapes[J["kind"]]["result"]> {
     return new Promise((resolve, reject) => {

@@ -48,8 +48,8 @@ async function outcome<T>(work: () => T | Promise<T>): Promise<unknown> {
 }
 
 /**
- * A draft with its bytes as text. Left out is what only one side has: the parsed value, and the
- * violations that a thread finds beside reading.
+ * A draft with its bytes as text, without what only one side has: the parsed value of the event
+ * loop, and the violations of the built-in shape that a thread finds in the same job.
  */
 function bytesOf(draft: unknown): unknown {
   const { document, ...rest } = draft as Draft;
@@ -109,7 +109,7 @@ test("a long document gets the same answer from one job that reads and checks as
   expect(counted).not.toContain('kind="check"');
 });
 
-test("violations of the built-in shape answer no check of a tenant's own type and none for publication", async () => {
+test("a document that fits its built-in shape is still checked for a tenant's own type and for publication", async () => {
   const checking = open({ cpuMs: 5_000, heapMiB: 192 });
   const { document } = await checking.readDraft("demo", request({ content: { filler } }), form);
   const own = await checking.checks.check("demo", source("own", { required: ["none"] }), document!, "shape");
@@ -130,7 +130,7 @@ test("bytes are passed to a thread and back, not copied", async () => {
   expect(buffersOfJob({ kind: "read", json, form })).toEqual([json.buffer]);
 });
 
-/** How many threads of this process have a lower priority than the process, by Linux' `/proc`. */
+/** How many threads have the niceness of checking, 5 above the process's, by Linux' `/proc`. */
 async function loweredThreads(): Promise<number> {
   const threads = await readdir("/proc/self/task");
   const stats = threads.map((id) => readFile(`/proc/self/task/${id}/stat`, "latin1").catch(() => ""));
@@ -147,7 +147,7 @@ const twig = { properties: { a: { $ref: "#/$defs/node" } } };
 const doubling = { $defs: { node, twig }, properties: { content: { $ref: "#/$defs/node" } } };
 
 describe("a job that reaches a limit", () => {
-  test("of time refuses the document, is counted and logged, and leaves the type in use", async () => {
+  test("of time refuses the document, and other documents of the type are still checked", async () => {
     const registry = new Registry();
     const checking = open(undefined, registry);
     const type = source("acme", doubling);
@@ -159,7 +159,7 @@ describe("a job that reaches a limit", () => {
     expect(logged).toMatchObject([{ tenantId: "demo", outcome: "time", type: "acme" }]);
   });
 
-  test("reports the faults that it had found, if any", async () => {
+  test("reports the faults that it found before", async () => {
     const checking = open();
     const wrong = { ...doubling, required: ["none"] };
     const found = await checking.checks.check("demo", source("wrong", wrong), endless, "shape");
@@ -184,7 +184,7 @@ describe("a job that reaches a limit", () => {
     });
   });
 
-  test("while a schema is compiled refuses the schema", async () => {
+  test("while it compiles a schema refuses the schema", async () => {
     const some = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, { type: "string", maxLength: i }]));
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`q${i}`, { properties: some }]));
     const schema = Buffer.from(JSON.stringify({ properties: many }));
@@ -251,7 +251,7 @@ describe("the end", () => {
     expect(process.getActiveResourcesInfo()).not.toContain("WORKER");
   });
 
-  test("a thread that breaks fails its own document as unavailable, and is replaced", async () => {
+  test("a job that meets a bug fails its own document as unavailable, and later documents are checked", async () => {
     const checking = open();
     const broken = checking.checks.check(
       "demo",

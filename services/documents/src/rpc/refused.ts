@@ -3,7 +3,6 @@ import { DomainError } from "@vidimus/kit/errors";
 import { asDomainError, toErrorInfo } from "@vidimus/kit/rpc/errors/error-table";
 import { internalErrorInfo, noteItemFault } from "@vidimus/kit/rpc/errors/item-fault";
 
-/** The result of a refused item of a batch. */
 export function refused(error: DomainError) {
   return { outcome: { case: "error" as const, value: toErrorInfo(error) } };
 }

@@ -43,10 +43,10 @@ export interface PageSizeRule {
   readonly fallback: number;
 }
 
-/** Page size of the lists of documents, for editors and for readers. */
+/** Page size of the lists of documents and of their versions, changes and history. */
 export const documentPages: PageSizeRule = { max: 200, fallback: 50 };
 
-/** The size of a page. Throws `invalid` when `limit` is above the maximum. */
+/** Throws `invalid` when `limit` is above the maximum. 0 stands for the rule's fallback. */
 export function pageSize(limit: number, { max, fallback }: PageSizeRule): number {
   if (limit <= max) return limit === 0 ? fallback : limit;
   throw new DomainError("invalid", `limit must be from 1 to ${max}, or 0 for ${fallback}`);

@@ -31,7 +31,10 @@ function isAhead(error: unknown): boolean {
   );
 }
 
-/** The operation time of a session or of a command's answer. */
+/**
+ * The operation time of a session, undefined before its first answer, or that of a command's
+ * answer.
+ */
 export function momentOf({ operationTime }: Pick<ClientSession, "operationTime">): Moment | undefined {
   return operationTime?.toBigInt();
 }

@@ -10,7 +10,7 @@ import type { ClockRow } from "./rows.ts";
 
 /** Most tenants whose last reading is remembered. */
 const rememberedMax = 10_000;
-/** Longest time of a confirmed read: a gateway waits ten seconds for a page. */
+/** Longest time of a confirmed read; less than the ten seconds that a gateway waits for a page. */
 const confirmMsMax = 5_000;
 
 /** Reads the tenants' clocks. `TransitionStore` writes them. */
@@ -80,8 +80,8 @@ export class ClockStore implements ClockReader {
 
   /**
    * A linearizable read: the primary answers after it has confirmed that it still is the primary.
-   * It is a plain command because a session adds a moment when it repeats a read, which a
-   * linearizable read does not accept.
+   * The read is a plain command because a session that repeats a read adds a moment, and MongoDB
+   * refuses a linearizable read with a moment.
    */
   async #readLinearizable(tenantId: string): Promise<ClockReading> {
     const find = { find: this.#clocks.collectionName, filter: { tenantId }, limit: 1, singleBatch: true };
@@ -110,7 +110,7 @@ export class ClockStore implements ClockReader {
   }
 }
 
-/** A clock's row as it was read at a moment; a tenant that never published has none. */
+/** A clock's row as it was read at a moment; a tenant that never published has no row. */
 export function toReading(row: Pick<ClockRow, "tick" | "types"> | undefined, moment: Moment | undefined): ClockReading {
   const at = moment === undefined ? {} : { moment };
   return row ? { ...at, tick: row.tick, types: row.types ?? {} } : { ...at, types: {} };

@@ -14,7 +14,7 @@ const intakeColumns = { _id: 0, tenantId: 1, documentId: 1, intakeDigest: 1, int
  * it shows.
  */
 const filtered = { type: 1, status: 1, "changedBy.actor": 1 } as const;
-/** Highest exact count. */
+/** Highest number of documents that `count` counts exactly. */
 const countMax = 100_000;
 const maxTimeMS = 5_000;
 
@@ -41,7 +41,7 @@ export interface ListFilter {
 interface ListQuery extends ListFilter {
   readonly order: ListOrder;
   readonly limit: number;
-  /** Only documents behind this position. */
+  /** Position of the last document of the page before. */
   readonly after?: ListPosition;
   readonly signal?: AbortSignal;
 }

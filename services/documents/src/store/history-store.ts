@@ -13,8 +13,8 @@ export class HistoryStore {
   }
 
   /**
-   * Changes after intake, newest first, each with its position; with `before` only earlier ones
-   * than that position.
+   * Changes after intake, newest first, each with its position; with `before` only those that are
+   * earlier than that position.
    */
   async list(
     tenantId: string,

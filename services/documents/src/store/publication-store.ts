@@ -48,7 +48,7 @@ export class PublicationStore {
   }
 
   /**
-   * Published documents of one type, newest first. At most `limit`, fewer when they reach
+   * Published documents of one type, newest first. At most `limit`, fewer when more would exceed
    * `bytesMax` bytes, but at least one; `hasMore` when there are others. `moment` is the moment of
    * the read.
    *
@@ -211,8 +211,9 @@ type DocumentRow = Pick<PublicationRow, "documentId" | "updatedAt"> &
   Required<Pick<PublicationRow, "document" | "linksStart" | "linksEnd">>;
 
 /**
- * `$nor` excludes the ties that an earlier page has shown. An `$or` of two ranges would make the
- * planner merge two scans; this is one scan that starts at the position.
+ * `$nor` excludes the documents with the position's time that an earlier page has shown. An `$or`
+ * of two ranges would make the planner merge two scans; this is one scan that starts at the
+ * position.
  */
 function listFilter(tenantId: string, query: PublishedQuery): Filter<PublicationRow> {
   const { type, updatedSince, after, filter } = query;
@@ -245,8 +246,8 @@ function indexFor({ filter }: PublishedQuery): Index {
 }
 
 /**
- * The scan starts at the reader's position; `$nor` excludes the ties there that the reader has
- * seen.
+ * The scan starts at the reader's position. `$nor` excludes the changes with the position's time
+ * that the reader has seen, and tombstones from before the reader began.
  */
 function changeFilter(tenantId: string, { types, after, began }: ChangeQuery): Filter<PublicationRow> {
   return {

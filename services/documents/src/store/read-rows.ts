@@ -7,9 +7,9 @@ interface RowBounds<Row> {
 }
 
 /**
- * Reads at most `rowsMax` rows, fewer when they reach `bytesMax` bytes, but at least one; `hasMore`
- * when there are others. Rows are taken a batch at a time, because `for await` waits for each row,
- * which took a fifth of a page's time.
+ * Reads at most `rowsMax` rows, fewer when more would exceed `bytesMax` bytes, but at least one;
+ * `hasMore` when there are others. Rows are taken a batch at a time, because `for await` waits for
+ * each row, and these waits took a fifth of a page's time.
  */
 export async function readRows<Row>(
   cursor: FindCursor<Row>,

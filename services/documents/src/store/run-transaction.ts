@@ -49,8 +49,8 @@ async function attempt<T>(client: MongoClient, work: (session: ClientSession) =>
 }
 
 /**
- * Commits, and repeats the commit for 10 s while its outcome is unknown: until then the caller can
- * be told neither success nor failure. Repeating a commit that succeeded changes nothing.
+ * Commits, and repeats the commit for 10 s while its outcome is unknown, because the caller can
+ * then be told neither success nor failure. Repeating a commit that succeeded changes nothing.
  */
 export async function commit(session: ClientSession): Promise<void> {
   const patientUntil = Date.now() + patienceMs;

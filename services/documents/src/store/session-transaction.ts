@@ -159,8 +159,8 @@ export class SessionTransaction implements TransitionTransaction {
   }
 
   /**
-   * Another document may have lost the slug before, so a row of the slug is updated, if there is
-   * one.
+   * The slug has a row already when another document lost it before, so rows are updated or
+   * inserted.
    */
   async #writeSlugs({ retiredSlugs }: Changes): Promise<void> {
     const tenantId = this.#tenantId;

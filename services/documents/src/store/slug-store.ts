@@ -9,8 +9,8 @@ const projection = { _id: 0, type: 1, slug: 1, documentId: 1 } as const;
 const maxTimeMS = 5_000;
 
 /**
- * Finds documents by slug. `publications` has the current holders, and `slugs` the last ones, which
- * are read only for slugs without a current holder. `TransitionStore` writes both.
+ * Finds documents by slug. `publications` has the current holders and `slugs` the last ones.
+ * `slugs` is read only for slugs without a current holder. `TransitionStore` writes both.
  */
 export class SlugStore implements SlugReader {
   readonly #client: MongoClient;
@@ -49,7 +49,7 @@ export class SlugStore implements SlugReader {
   }
 }
 
-/** One range of an index for each type, with all its slugs. */
+/** One filter for each type, with all its slugs. */
 export function slugFilters(names: readonly SlugName[]): { type: string; slug: { $in: string[] } }[] {
   return Array.from(
     Map.groupBy(names, ({ type }) => type),

@@ -19,7 +19,10 @@ export function snapshotFilter(
   return { tenantId, ...(bounds.length > 0 ? { $and: bounds } : {}) };
 }
 
-/** An index scan starts at the first bound; the second excludes ties. */
+/**
+ * An index scan starts at the first bound. The second one excludes the snapshots with the
+ * position's time that the page before has shown.
+ */
 function behind(column: string, { committedAt, documentId, sequence }: NonNullable<SnapshotQuery["after"]>) {
   return [
     { [column]: { $gte: committedAt } },

@@ -131,7 +131,7 @@ export class SnapshotStore {
   }
 
   /**
-   * Versions that were usable, newest first, each with its newest snapshot; only those below
+   * Versions that were usable, newest first, each with its newest usable snapshot; only those below
    * `before` when it is given.
    */
   async listUsableVersions(

@@ -13,7 +13,7 @@ import { SessionTransaction, type TransitionCollections } from "./session-transa
 
 /**
  * Pause after a commit while another process waits for the clock: longer than the 1 to 5 ms between
- * its attempts.
+ * the attempts of that process.
  */
 const giveWayMs = 6;
 
@@ -52,10 +52,10 @@ export class TransitionStore {
   }
 
   /**
-   * Runs `work` in one transaction, and commits it if it wrote anything. When an index refused a
-   * slug or a request token, `work` runs once more, with reads of the slugs' holders and of the
-   * requests answered before. The first attempt saves these reads, because most slugs are free and
-   * most requests new.
+   * Runs `work` in one transaction, and commits it if it wrote anything. When a unique index
+   * refused a row, for example because of its slug or request token, `work` runs once more, with
+   * reads of the slugs' holders and of the requests answered before. The first attempt saves these
+   * reads, because most slugs are free and most requests new.
    *
    * While another process runs transitions of the same tenant, the two alternate: after a commit a
    * process waits 6 ms, because otherwise it could lock the clock again and again while the other

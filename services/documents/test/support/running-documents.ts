@@ -66,7 +66,6 @@ export function adminByDefault<Client extends object>(client: Client): Client {
   });
 }
 
-/** A value as the JSON bytes of a request. */
 export function json(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }

@@ -49,8 +49,8 @@ export function assembleDocument(parts: DocumentParts, stamp: Stamp): AssembledD
 }
 
 /**
- * The object as editors read it: with the title as it was sent, so that sending it back changes
- * nothing.
+ * The document as editors read it: with the title as it was sent, so that sending the document back
+ * changes nothing.
  */
 export function assembleForEditors(parts: DocumentParts, stamp: Stamp): Buffer {
   return assembleDocument({ ...parts, title: parts.titleRich ?? parts.title }, stamp).bytes;

@@ -18,7 +18,7 @@ export interface DocumentParts {
   readonly titleRich?: Uint8Array;
 }
 
-/** The workflow version of a document, which never changes. */
+/** The workflow version that a document gets on intake, and keeps. */
 export interface WorkflowReference {
   readonly workflowId: string;
   readonly workflowVersion: number;

@@ -1,6 +1,6 @@
 import type { Actor, DocumentParts } from "./document.ts";
 
-/** The parts of a document's next version. */
+/** What an edit writes as the next version of a document. */
 export interface Revision extends DocumentParts {
   readonly schemaGeneration: number;
   readonly writtenAt: Date;
@@ -22,7 +22,7 @@ export interface DocumentVersion extends Revision {
   readonly status: string;
 }
 
-/** One change of a document. Of its intake `from` is "". */
+/** One change of a document. `from` is "" for the intake. */
 export interface HistoryEntry {
   readonly at: Date;
   readonly by: Actor;

@@ -12,8 +12,8 @@ export interface ListDocumentHistoryDeps {
   documents: HeadReader;
   history: {
     /**
-     * Changes after intake, newest first, each with its position; with `before` only earlier ones
-     * than that position.
+     * Changes after intake, newest first, each with its position; with `before` only those that
+     * are earlier than that position.
      */
     list(
       tenantId: string,

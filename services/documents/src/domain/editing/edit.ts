@@ -22,7 +22,9 @@ export interface Edit {
   readonly signal?: AbortSignal;
 }
 
-/** Reads the new content, without checking it against its type. */
+/**
+ * Reads the new content, without checking it against its schema. Throws `invalid` or `too_large`.
+ */
 export async function readContent(
   readDraft: DraftReader,
   type: Pick<DocumentType, "name">,

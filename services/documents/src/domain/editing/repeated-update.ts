@@ -9,8 +9,8 @@ import { type Edit, readContent } from "./edit.ts";
 import { type HeadReader, requireHead } from "../document/require-head.ts";
 
 /**
- * The history entry of an update or transition with a request token, and the last published version
- * at that time.
+ * The history entry of an update or transition with a request token; that of an update also has the
+ * last published version at that time, if there was one.
  */
 export interface NamedEntry extends HistoryEntry {
   readonly lastPublished?: LastPublished;
@@ -26,8 +26,8 @@ export interface FirstAnswerDeps {
 }
 
 /**
- * The head as the first request with the same token left it; undefined when no request of the
- * document had that token.
+ * The head as the first request with the same token left it; undefined when the edit has no token,
+ * or no request of the document had that token.
  *
  * @throws DomainError `invalid` with reason `request_token_reused` when it was a different request
  */

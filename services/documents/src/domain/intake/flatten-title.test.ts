@@ -52,6 +52,6 @@ test.each<[string, JsonObject]>([
   ["a document of white space", { type: "doc", content: [paragraph(text(" \n"))] }],
   ["children of another kind", { type: "doc", content: "T" }],
   ["a root that is no node", { root: "T" }],
-])("no rich text: %s", (_, title) => {
+])("an object that is no rich text, or has no text in it, has no plain form: %s", (_, title) => {
   expect(flattenTitle(title)).toBeUndefined();
 });

@@ -8,7 +8,7 @@ import { parseJson } from "../json/parse-json.ts";
 import { openEnvelope } from "./open-envelope.ts";
 import { type ReadDocument, readMembers } from "./read-members.ts";
 
-/** How a request's JSON is read. */
+/** The kind of request whose JSON is read. */
 export type DraftForm =
   /**
    * A create request, flat or wrapped. The token identifies the attempt; it is "" when the caller
@@ -20,7 +20,7 @@ export type DraftForm =
   /** The whole new content of a document of this type. */
   | { readonly as: "edit"; readonly documentId: string; readonly type: string };
 
-/** What can be read from a request without its type. */
+/** What can be read from a request without the schema of its type. */
 export interface Draft {
   /** Lowercase UUID. */
   readonly documentId: string;

@@ -69,7 +69,7 @@ function toParts(value: DocumentValue, rich: JsonObject | undefined): DocumentPa
 }
 
 /**
- * SHA-256 over a type and its document's parts, one a line (canonical JSON contains no line feed).
+ * SHA-256 over a document's parts and type, one a line (canonical JSON contains no line feed).
  * The title is digested as it was sent, so rich text and the plain text that it flattens to give
  * two digests.
  */

@@ -9,7 +9,7 @@ export interface ValidateDocumentDeps {
 
 interface Validation {
   violations: Violation[];
-  /** 0 for a built-in schema, and for a document that was refused without a schema. */
+  /** 0 for a built-in schema, and when the document was refused before its schema was known. */
   schemaGeneration: number;
 }
 

@@ -1,7 +1,5 @@
-/** A value that `JSON.parse` returns. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 
-/** An object that `JSON.parse` returns. */
 export interface JsonObject {
   [member: string]: JsonValue;
 }

@@ -21,8 +21,8 @@ type LinkingDocument = Pick<VisibleDocument, "documentId" | "bytes" | "linksStar
 const bytesMax = 4 * 1024 * 1024;
 
 /**
- * Reads the published documents to which `documents` link, in the order of the links. Leaves out
- * those that are among `documents`.
+ * Reads the published documents to which `documents` link, in the order of the links, up to 4 MiB.
+ * Leaves out those that are among `documents`, and those of types that readers may not see.
  *
  * @param linksMax most linked documents
  */

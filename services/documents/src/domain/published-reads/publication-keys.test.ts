@@ -28,7 +28,7 @@ test("an article is found by slug, language, its tags and its sites", () => {
   });
 });
 
-test("a site is found by its hosts, in upper and lower case and without their ports", () => {
+test("the keys of a site are its hosts, in lower case and without ports", () => {
   const meta = { slug: "main", language: "de", hosts: ["WWW.Example.com", "example.com:8080", "none/"], primary: true };
   const { host, primary } = readKeys("core/publisher-site", { meta, links: [] });
   expect(host).toEqual(["www.example.com", "example.com"]);

@@ -38,7 +38,8 @@ const tagType = "core/tag";
 /**
  * Every key, the narrowest first: a page with several filters is read from the index of the first
  * one. Columns, indexes, filters, entity tags and the mapping of requests follow from this table.
- * Rows that exist do not change with it (`store/documents-database-version.ts`).
+ * Rows that are stored already do not change with the table: see
+ * `store/documents-database-version.ts`.
  */
 const publicationKeys = {
   slug: { read: ({ meta }) => meta["slug"], many: false, normalize: asIs, index: "unique", filter: true },
@@ -83,7 +84,6 @@ const publicationKeys = {
 
 type Table = typeof publicationKeys;
 export type KeyName = keyof Table;
-/** The keys by which pages can be filtered. */
 export type FilterName = { [Name in KeyName]: Table[Name]["filter"] extends true ? Name : never }[KeyName];
 
 /** A document's values by key; undefined where it has none. */
@@ -109,7 +109,6 @@ function isFilterName(name: KeyName): name is FilterName {
 /** The names of the keys by which pages can be filtered, the narrowest first. */
 export const filterNames: readonly FilterName[] = keyNames.filter(isFilterName);
 
-/** Makes a value for each filter. */
 export function mapFilters<Value>(valueOf: (name: FilterName) => Value): Record<FilterName, Value> {
   // `filterNames` contains every `FilterName`, so the record is complete.
   return Object.fromEntries(filterNames.map((name) => [name, valueOf(name)])) as Record<FilterName, Value>;

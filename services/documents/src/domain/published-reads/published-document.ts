@@ -16,5 +16,5 @@ export interface PublicationState extends Partial<PublishedDocument> {
   readonly updatedAt: Date;
 }
 
-/** A published document with its bytes. */
+/** A document that readers see, with its bytes; never a withdrawn one. */
 export type VisibleDocument = PublicationState & PublishedDocument;

@@ -27,8 +27,8 @@ export interface ListPublishedChangesDeps {
   readonly clocks: Pick<ClockReader, "read">;
   readonly publications: {
     /**
-     * At most `limit` publications, fewer when they reach `bytesMax` bytes, but at least one;
-     * `hasMore` when there are others.
+     * At most `limit` publications, fewer when more would exceed `bytesMax` bytes, but at least
+     * one; `hasMore` when there are others.
      */
     listChanges(
       tenantId: string,

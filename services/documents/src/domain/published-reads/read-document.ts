@@ -30,7 +30,7 @@ const linksMax = 100;
 
 /**
  * Returns a published document. Throws `gone` when it was withdrawn, `not_found` when it was never
- * published.
+ * published or is of a type that readers may not see.
  */
 export async function requireVisible(
   publications: PublicationReader,
@@ -46,7 +46,10 @@ export async function requireVisible(
   return found;
 }
 
-/** Reads one published document by id or by slug, with its linked documents if requested. */
+/**
+ * Reads one published document by id or by slug, with its linked documents if requested. Throws as
+ * `requireVisible` does, and `not_found` for an unknown slug.
+ */
 export async function readDocument(
   deps: GetPublishedDocumentDeps,
   tenantId: string,

@@ -46,8 +46,8 @@ const bytesMax = 4 * 1024 * 1024;
  * two when some are retired, and all documents one; linked documents cost one more read for each
  * document.
  *
- * @returns answers in the order of the requests: at least one, fewer than requested when they reach
- * 4 MiB
+ * @returns answers in the order of the requests: at least one, fewer than requested when more would
+ * exceed 4 MiB
  */
 export async function readDocuments(
   deps: BatchGetPublishedDocumentsDeps,

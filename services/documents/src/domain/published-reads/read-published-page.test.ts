@@ -62,7 +62,7 @@ async function tagOf(deps: ReturnType<typeof stores>, more: Partial<PageRequest>
   return { etag, notModified };
 }
 
-test("a reader without a tag costs no read of the clock, and its tag holds until a publication", async () => {
+test("a reader without a tag costs no read of the clock, and gets a tag that is current", async () => {
   const deps = stores(at(7), at(7), [7, 3]);
   const { etag } = await tagOf(deps);
   expect(deps.looks).toEqual(["page"]);
@@ -119,7 +119,7 @@ describe("the clock is confirmed", () => {
     expect(deps.looks).toEqual(looks);
   });
 
-  test("by a comparison of tags, too, when a tag is newer than the clock that was read", async () => {
+  test("for a comparison of tags, too, when a tag is newer than the clock that was read", async () => {
     const deps = stores(at(7), at(7), []);
     const ifNoneMatch = pageEtag(new Date(confirmedMs), query);
     expect(await currentEtag(deps, "acme", { ...request, ifNoneMatch })).toBe(ifNoneMatch);

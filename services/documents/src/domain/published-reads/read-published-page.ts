@@ -69,7 +69,7 @@ export interface ListPublishedDocumentsDeps extends FilterDeps {
   readonly publications: FilterDeps["publications"] &
     LinkedReader & {
       /**
-       * At most `limit` documents, fewer when they reach `bytesMax` bytes, but at least one;
+       * At most `limit` documents, fewer when more would exceed `bytesMax` bytes, but at least one;
        * `hasMore` when there are others. `moment` is the moment of the read.
        *
        * @throws MomentAhead
@@ -101,8 +101,8 @@ export async function currentEtag(
 
 /**
  * Reads the clock, not older than what the caller has seen. A caller that has seen nothing gets the
- * reading that this process remembers, which saves a read. When that is outdated the page's tag is
- * too old, which costs the caller one more page.
+ * reading that this process remembers, which saves a read. When the remembered reading is outdated,
+ * the page's tag is too old, and the caller's next conditional read gets the page again.
  */
 async function readClock(clocks: ClockReader, tenantId: string, request: PageRequest): Promise<ClockReading> {
   const hasSeen = request.ifNoneMatch !== "" || request.knownTag !== "";

@@ -58,8 +58,8 @@ export async function resolveFilter(
 }
 
 /**
- * The values that publications may hold for a document named by id or slug; none when there is no
- * such document.
+ * The values that publications may hold for a document named by id or slug. None only when a slug
+ * that no document has is asked for and publications hold ids alone.
  */
 async function namesOf(
   deps: FilterDeps,

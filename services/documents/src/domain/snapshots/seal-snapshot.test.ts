@@ -16,7 +16,7 @@ const stamp = {
   isFinal: false,
 } as const;
 
-test("a known version seals to its known bytes and digest", () => {
+test("the example version always seals to the same bytes and the same digest", () => {
   const { bytes, sha256 } = sealSnapshot(parts, stamp);
   expect(bytes.toString()).toBe(
     '{"content":{"blocks":[],"body":"a\u2028b \u{1f600}","n":1e+21,"z":0},"id":"7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",' +
@@ -32,7 +32,7 @@ test("the last snapshot of a document has meta.final, and no other one has", () 
   expect(metaOf(false)).not.toHaveProperty("final");
 });
 
-test("without its links a snapshot is the public item", () => {
+test("cutting from linksStart to linksEnd leaves all other members of a snapshot", () => {
   const links = Buffer.from('[{"id":"é","rel":"subject"}]');
   const { bytes, linksStart, linksEnd } = sealSnapshot({ ...parts, links }, stamp);
   const item = JSON.parse(Buffer.concat([bytes.subarray(0, linksStart), bytes.subarray(linksEnd)]).toString());

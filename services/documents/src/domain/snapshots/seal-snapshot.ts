@@ -14,7 +14,6 @@ interface SnapshotStamp {
   readonly isFinal: boolean;
 }
 
-/** A snapshot's bytes, their SHA-256, and the range of the links in them. */
 interface SealedSnapshot extends AssembledDocument {
   readonly sha256: Uint8Array;
 }

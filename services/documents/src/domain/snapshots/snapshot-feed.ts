@@ -8,7 +8,7 @@ export interface SnapshotKey {
   readonly sequence: number;
 }
 
-/** A snapshot after its commit. */
+/** What is announced of a snapshot once it is committed. */
 export interface AnnouncedSnapshot extends Omit<SnapshotKey, "tenantId"> {
   readonly type: string;
   /** W3C Trace Context of the call that made the snapshot; absent unless its trace is recorded. */
@@ -56,7 +56,7 @@ export interface HeldSignature extends SnapshotKey {
   readonly newestSequence?: number;
 }
 
-/** A snapshot as delivery sees it. */
+/** A snapshot with its bytes, and with its signature once it is signed and settled. */
 export interface SignedSnapshot extends SnapshotKey {
   readonly type: string;
   readonly version: number;

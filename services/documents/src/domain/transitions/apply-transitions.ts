@@ -21,7 +21,7 @@ interface ApplyContext extends PublishContext {
   readonly changes: Changes;
 }
 
-/** The results of transitions, and everything that must be written for them. */
+/** The results of transitions by document id, and everything that must be written for them. */
 interface Applied {
   readonly applied: Map<string, TransitionResult | DomainError>;
   readonly changes: Changes;
@@ -54,7 +54,7 @@ export async function applyPossible(
   }
 }
 
-/** The claim of a transition that publishes a site. */
+/** The claim of a transition that publishes a site; none for documents of other types. */
 export function claimingSite({ head: { type, documentId }, version }: Loaded): ClaimingSite[] {
   const claim = claimOf(type, documentId, version.keys);
   return claim ? [{ claim, hosts: hostsOf(version) }] : [];

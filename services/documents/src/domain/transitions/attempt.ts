@@ -29,7 +29,7 @@ export interface TransitionResult {
   readonly sequence: number;
   /** Set when the transition changed what readers see. */
   readonly updatedAt?: Date;
-  /** W3C Trace Context of the request. */
+  /** W3C Trace Context of the request; absent unless its trace is recorded. */
   readonly traceparent?: string;
 }
 

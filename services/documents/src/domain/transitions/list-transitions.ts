@@ -35,7 +35,6 @@ export interface AllowedTransition {
   readonly refusal?: DomainError;
 }
 
-/** A document and the transitions that a role may take. */
 interface Allowed {
   readonly head: Head;
   readonly mayUpdate: boolean;

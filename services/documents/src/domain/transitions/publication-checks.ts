@@ -32,8 +32,8 @@ class Unchecked extends DomainError {
 const rememberedMax = 10_000;
 
 /**
- * Checks versions for publication. Slow checks run outside of the transaction, because it holds the
- * tenant's clock.
+ * Checks versions for publication. Slow checks run outside of the transaction, because the
+ * transaction holds the tenant's clock.
  */
 export class PublicationChecks {
   readonly #types: Pick<TypeRegistry, "at">;

@@ -15,8 +15,8 @@ export interface PublishContext {
 }
 
 /**
- * Makes a new state public: seals a snapshot with the next sequence, and adds it and the publication,
- * or a tombstone if withdrawn, to `changes`.
+ * Makes a new state public: seals a snapshot with the next sequence, and adds to `changes` the
+ * snapshot and the publication, or a tombstone if the document is withdrawn.
  */
 export function publish(
   { request, head, version: { parts, keys } }: Loaded,

@@ -29,7 +29,7 @@ describe("a slug", () => {
     expect(slugs.retired()).toEqual([held]);
   });
 
-  test("that is claimed again changes nothing", () => {
+  test("that its document claims again is not retired", () => {
     const slugs = new SlugTable([held]);
     slugs.claim(type, "old", "a");
     expect(slugs.holder(type, "old", "b")).toBe("a");

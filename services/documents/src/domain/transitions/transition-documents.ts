@@ -109,7 +109,10 @@ function typesTouched(attempts: readonly Attempt[]): Set<string> {
   return new Set(attempts.flatMap(({ head, plan }) => (plan.lastPublished ? [head.type] : [])));
 }
 
-/** Reads the versions that transitions act on: one that is older than its head from `versions`. */
+/**
+ * Adds to each attempt the version that it acts on. Versions older than their heads are read from
+ * `versions`.
+ */
 async function loadAll(transaction: TransitionTransaction, attempts: readonly Attempt[]): Promise<Loaded[]> {
   const older = attempts.filter(({ head, chosen }) => chosen.subject.version !== head.version);
   const references = older.map(({ head, chosen }) => ({
@@ -131,7 +134,8 @@ async function loadAll(transaction: TransitionTransaction, attempts: readonly At
 }
 
 /**
- * Reads the holders of the slugs that will be claimed, and the slugs of the documents themselves.
+ * Reads the holders of the slugs that will be claimed, and adds the slugs that the documents
+ * themselves have so far.
  */
 async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<Slug[]> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");

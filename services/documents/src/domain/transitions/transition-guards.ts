@@ -21,7 +21,6 @@ export interface LoadedVersion {
   readonly keys: PublicationKeys;
 }
 
-/** Parses links and meta of a version, and reads its publication keys. */
 export function loadVersion(
   type: string,
   parts: DocumentParts & { readonly schemaGeneration: number },

@@ -59,7 +59,7 @@ describe("the queue", () => {
     expect(batches).toEqual([["a", "b"], ["a"], ["a"]]);
   });
 
-  test("never mixes tenants", async () => {
+  test("never runs transitions of two tenants in one transaction", async () => {
     const tenants: string[] = [];
     const transition = createTransitionQueue({
       runBatch: async (tenantId, requests) => {
@@ -97,7 +97,7 @@ describe("the queue", () => {
     await expect(transition("acme", requestOf("a"))).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  test("finds the one transition that causes an unexpected failure", async () => {
+  test("fails only the transition that causes an unexpected failure", async () => {
     const { transition } = queueOver(async (requests) => {
       if (requests.some(({ documentId }) => documentId === "c")) throw new TypeError("broken");
       return requests.map(transitionedOf);

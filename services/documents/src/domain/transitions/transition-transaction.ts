@@ -8,8 +8,8 @@ import type { Changes, Slug, StoredVersion, TransitionEntry } from "./changes.ts
  */
 export interface TransitionTransaction {
   /**
-   * Whether an index refused a row of the attempt before this one: a slug that another document
-   * has, or a request token that was answered before.
+   * Whether a unique index refused a row of the attempt before this one, for example because of a
+   * slug that another document has or a request token that was answered before.
    */
   readonly followsDuplicate: boolean;
   /**

@@ -28,15 +28,17 @@ export interface CreateSchemaGenerationDeps {
   now(): Date;
 }
 
-/** Names of tenants' own types. */
+/** The form of a type's name, for example "acme/recipe". */
 export const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
 
 /**
- * Adds the next generation of a type, which new checks use from then on.
+ * Adds the next generation of a type. New checks of this process use it at once, those of other
+ * processes within a second.
  *
- * @returns its number
+ * @returns the number of the generation
  * @throws DomainError `permission_denied`; `invalid` for a name or a schema that cannot be used;
- * `conflict`, with the newest generation in the message, when the caller saw another one
+ * `too_large`; `conflict`, with the newest generation in the message, when the caller saw another
+ * one
  */
 export async function addGeneration(
   deps: CreateSchemaGenerationDeps,

@@ -46,7 +46,7 @@ test.each<[string, JsonObject, string]>([
   expect(() => boundReferences(schema)).toThrow(message);
 });
 
-test("what only looks like a reference or a base is none", () => {
+test("properties named $ref or $id, and a $ref in a value, are not taken for references or bases", () => {
   const properties = { $id: { type: "string" }, $ref: { type: "string" }, "a/b~c": {} };
   expect(() =>
     boundReferences({ $id: "https://a.example/", properties, const: { $ref: "#/none" }, $ref: "#/properties/a~1b~0c" }),

@@ -13,8 +13,8 @@ export const appliedSchemasMax = 10_000;
  * limits that.
  *
  * @throws Error that names the fault: more than `appliedSchemasMax` schemas for one value, a schema
- * that refers to itself for the same value, a reference that does not begin with `#`, an `$id`
- * below the top
+ * that refers to itself for the same value, a reference that does not begin with `#` or leads
+ * nowhere, an `$id` below the top
  */
 export function boundReferences(root: JsonObject): void {
   const references = new References(root);

@@ -20,7 +20,7 @@ export interface DocumentType {
    * violation, too. Rejects with DomainError `unavailable` when the document could not be checked.
    */
   check(document: CheckableDocument, tier: Tier, signal?: AbortSignal): Promise<readonly Violation[]>;
-  /** Whether `check` takes at most a few milliseconds. */
+  /** Whether `check` takes at most 10 ms. */
   isQuick(document: CheckableDocument): boolean;
 }
 

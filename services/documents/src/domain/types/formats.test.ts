@@ -89,7 +89,7 @@ function fastest(run: () => unknown): number {
 }
 
 describe.each([...formatRules.keys()])("format %s", (format) => {
-  test("takes less than 100 ms for 60,000 characters of any kind", () => {
+  test("takes less than 100 ms for hard texts of 60,000 characters", () => {
     const validate = check(format);
     const slow: string[] = [];
     for (const beginning of beginnings) {
@@ -114,7 +114,7 @@ test.each([
   ["http://", false],
   ["http://a b", false],
   ["http://[::g]/", false],
-])("whether format url takes %s: %s", (text, isOne) => {
+])("format url accepts %s: %s", (text, isOne) => {
   expect(check("url")(text)).toBe(isOne);
 });
 

@@ -5,7 +5,7 @@ interface GenerationKey {
   readonly generation: number;
 }
 
-/** A generation as lists show it. */
+/** A generation without its schemas. */
 export interface GenerationSummary extends GenerationKey {
   readonly createdAt: Date;
   readonly createdBy: string;

@@ -32,10 +32,10 @@ const workflowsMax = 100;
 /**
  * Stores the next version of a workflow.
  *
- * @returns its number
- * @throws DomainError `permission_denied`; `invalid` with a pointer for every fault of the
- * definition; `conflict`, with the newest version in the message, when the caller saw another one;
- * `exhausted` beyond 100 workflows
+ * @returns the number of the version
+ * @throws DomainError `permission_denied`; `too_large` above 64 KiB; `invalid` for a malformed id,
+ * or with a pointer for every fault of the definition; `conflict`, with the newest version in the
+ * message, when the caller saw another one; `exhausted` beyond 100 workflows
  */
 export async function addWorkflow(
   deps: CreateWorkflowVersionDeps,

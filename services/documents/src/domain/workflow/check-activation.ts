@@ -5,7 +5,7 @@ import { publishedState, type WorkflowDefinition } from "./definition.ts";
 import { fixedStates } from "./parse-definition.ts";
 
 /**
- * Checks that documents can use all of a workflow.
+ * Checks that documents can reach the published state and all of a workflow's own states.
  *
  * @throws DomainError `failed_precondition` with reason `no_way_to_publish` when no transitions
  * lead from draft to usable, or `orphan_state` when none lead to one of the workflow's own states

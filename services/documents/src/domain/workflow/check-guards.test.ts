@@ -95,7 +95,7 @@ describe("metaPresent", () => {
 });
 
 describe("linkPresent", () => {
-  test("wants one link with the rel", async () => {
+  test("refuses a version without a link of that rel", async () => {
     const guard: Guard = { kind: "linkPresent", rel: "source" };
     await expect(check(guard, { links: [{ rel: "subject" }] })).rejects.toThrow('no link "source"');
     await expect(check(guard, { links: [{ rel: "subject" }, { rel: "source" }] })).resolves.toBeUndefined();

@@ -45,7 +45,7 @@ export async function checkGuards(
   }
 }
 
-/** The refusal of a transition by a guard. */
+/** The refusal of a transition by a guard; its message names the first of `violations`. */
 export function guardFailed(
   guard: CheckedGuard["kind"],
   violations: readonly Violation[],

@@ -9,7 +9,7 @@ test("the default workflow, written and read again, is itself", () => {
   expect(parseDefinition(JSON.parse(definitionJson(defaultWorkflow).toString()))).toEqual(body);
 });
 
-test("guards keep their arguments", () => {
+test("guards keep their arguments when a definition is written and read again", () => {
   const guards: Guard[] = [
     { kind: "metaPresent", keys: ["slug", "language"] },
     { kind: "linkPresent", rel: "source" },

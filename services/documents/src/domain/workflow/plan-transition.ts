@@ -2,7 +2,7 @@ import type { Chosen } from "./legal-transitions.ts";
 import { publishedState, withdrawnState } from "./definition.ts";
 import type { DocumentStanding, Standing } from "./standing.ts";
 
-/** The effect of a transition. */
+/** What a transition changes: the head, and the last published version if readers see a change. */
 export interface TransitionPlan {
   /** The version that the transition acts on. */
   readonly version: number;

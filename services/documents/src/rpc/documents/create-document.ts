@@ -8,8 +8,8 @@ import { callingActor } from "../requests.ts";
 export function createDocument(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.createDocument> {
   return async (request, context) => {
     const item = fromCreateRequest(request, callingActor(context));
-    // A call without a token is an attempt of its own, unlike one of the batches, which may be
-    // repeated.
+    // A call without a token gets a random one: each such call is a new attempt. A batch may be
+    // repeated, so there a wrapped document without a token is refused.
     const intakeToken = item.intakeToken === "" ? randomUUID() : item.intakeToken;
     const [outcome] = await takeIn(deps, [{ ...item, intakeToken }], context.signal);
     if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("no outcome");

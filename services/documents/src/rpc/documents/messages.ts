@@ -41,7 +41,10 @@ export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRe
   return { tenantId, ...fromDraft(draft), createdBy: { ...by, actor, role }, isByScope: true };
 }
 
-/** Reads a requested transition. Throws `invalid` when it has no document, name or version. */
+/**
+ * Reads a requested transition. Throws `invalid` when it lacks its document, name or version, or
+ * has a malformed one, and when its request token is too long.
+ */
 export function fromTransition(
   transition: Transition | undefined,
   by: Actor,

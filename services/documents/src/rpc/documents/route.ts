@@ -67,7 +67,7 @@ export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
   });
 }
 
-/** The method that the gateway calls. */
+/** The one method of `DocumentService` that the gateway calls. */
 export function batchIntakeRoute(deps: IntakeDeps): MeshRoute {
   const methods = partialRoute(DocumentService, { batchCreateDocuments: batchCreateDocuments(deps, fromGatewayItem) });
   return meshRoute(methods, { batchCreateDocuments: ["gateway"] });

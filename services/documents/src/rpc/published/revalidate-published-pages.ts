@@ -11,7 +11,10 @@ import { requireBatch } from "../requests.ts";
 /** Tags are made from the tenants' clocks alone. */
 type RevalidatePublishedPagesDeps = Pick<ListPublishedDocumentsDeps, "clocks">;
 
-/** Compares the tags of many pages with the current ones, without reading a page. */
+/**
+ * Answers with the current tag of each page for which the request has this tag, and with "" for the
+ * others. Reads no page.
+ */
 export function revalidatePublishedPages(
   deps: RevalidatePublishedPagesDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.revalidatePublishedPages> {

@@ -7,7 +7,7 @@ import { fromReferences, toSnapshot } from "./messages.ts";
 const referencesMax = 256;
 const bytesMax = 4 * 1024 * 1024;
 
-/** Makes the attestation of a snapshot; empty without a key. */
+/** Makes the attestation of a snapshot; empty when this process has no key. */
 export type Attest = (snapshot: SignedSnapshot) => Uint8Array;
 
 interface GetSnapshotsDeps {

@@ -14,7 +14,7 @@ import { feedPages, toReference } from "./messages.ts";
 
 const typesMax = 100;
 
-/** The stores of snapshots, and of publications, which hold each document's newest snapshot. */
+/** A publication has the sequence and the commit time of its document's newest snapshot. */
 export interface ListSnapshotsDeps {
   snapshots: Pick<SnapshotStore, "list">;
   publications: Pick<PublicationStore, "listLatestSnapshots">;

@@ -12,7 +12,7 @@ import { fromReferences, fromSignature } from "./messages.ts";
 const settlementsMax = 256;
 const reasonCharactersMax = 256;
 
-/** Whether signing made a signature; false without a key. */
+/** Whether signing made the signature; always false when this process has no key. */
 export type IsEndorsed = (signature: SnapshotSignature, endorsement: Uint8Array) => boolean;
 
 export interface SettleSnapshotsDeps {

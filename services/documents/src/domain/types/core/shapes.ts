@@ -10,7 +10,7 @@ export const time: AnySchemaObject = { type: "string", format: "iso-date-time" }
 export const language: AnySchemaObject = { type: "string", format: "language-tag" };
 /** One path segment of a site's URLs. */
 export const slug: AnySchemaObject = { type: "string", format: "slug" };
-/** A count of bytes, pixels, milliseconds. */
+/** A whole number from 0, for example of bytes or pixels. */
 export const count: AnySchemaObject = { type: "integer", minimum: 0 };
 export const flag: AnySchemaObject = { type: "boolean" };
 export const number: AnySchemaObject = { type: "number" };
@@ -69,7 +69,10 @@ const definitions: Members = {
 /** The blocks that `content.blocks` may contain, at any level. */
 export const blocks: AnySchemaObject = { $ref: "#/$defs/blocks" };
 
-/** The shape of a document: the JSON types of known keys, none of which is required. */
+/**
+ * The shape of a document: the JSON types of known keys. No key of `meta` or `content` is required;
+ * a link needs `rel`, `type` and one of `id`, `uri` and `url`.
+ */
 export function shape(meta: Members, content: Members): AnySchemaObject {
   return {
     ...object({ title: someText, meta: object(meta), content: object(content), links: { $ref: "#/$defs/links" } }),
