@@ -72,7 +72,7 @@ describe("an error kind that this gateway does not know", () => {
     expect(refused).toEqual({ status: 409, error: { code: "CONFLICT", message: "document is in quarantine" } });
   });
 
-  test("in a batch and without a code that says more is INTERNAL, and the other items are created", async () => {
+  test("in a batch, without an RPC code, is INTERNAL, and the other items are created", async () => {
     const odd = randomUUID();
     documents.refusals.set(odd, { kind, message: "document is in quarantine", code: 0 });
     const [refused, other] = await postTogether([odd, randomUUID()]);

@@ -80,7 +80,10 @@ interface RouteDoc {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Schema of the body, by media type. The service that gets the body validates it. */
+  /**
+   * Schema of the body, by media type. It is only described: the handler or a service validates the
+   * body.
+   */
   readonly body?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   readonly success: {
     readonly status: 200 | 201;

@@ -15,9 +15,8 @@ interface RateLimitOptions {
   readonly registry: Registry;
 }
 
-/** The charge of a large write. */
 export interface LargeCharge {
-  /** Refunds all but this many points. */
+  /** Does not reject: points that cannot be refunded are lost. */
   refundAllBut(points: number): Promise<void>;
 }
 

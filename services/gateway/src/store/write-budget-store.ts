@@ -48,7 +48,9 @@ export class WriteBudgetStore {
     };
   }
 
-  /** Takes back points that were charged in the window that ends at `endsAt`, while it runs. */
+  /**
+   * Refunds points that were charged in the window that ends at `endsAt`, while that window runs.
+   */
   async refund(tenantId: string, points: number, endsAt: Date): Promise<void> {
     await this.#budgets.updateOne({ _id: tenantId, endsAt }, { $inc: { used: -points } }, { writeConcern: { w: 1 } });
   }
@@ -89,7 +91,10 @@ function freshWindow(windowMs: number) {
   ];
 }
 
-/** Returns a slice's unspent points. A slice of an earlier window is no longer in the row. */
+/**
+ * Returns a slice's unspent points to the budget. A slice of an earlier window is no longer in the
+ * row.
+ */
 function takeBack(slice: Slice | undefined) {
   if (!slice) return [];
   const points = { $cond: [{ $in: [slice.lease, "$slices.lease"] }, slice.points, 0] };

@@ -83,7 +83,8 @@ export class SealedRings implements RingStorage {
    *
    * @param entry of the audit log
    * @returns undefined when there is no ring
-   * @throws RingFault, errors of `KeyCustody.rewrap`
+   * @throws RingFault, errors of `KeyCustody.rewrap`; Error when other processes changed the ring
+   * in each of ten attempts
    */
   async rewrap(entry?: RingEntry): Promise<RewrappedRing | undefined> {
     for (let attempt = 0; attempt < rewrapAttemptsMax; attempt += 1) {
