@@ -33,7 +33,7 @@ function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   });
 }
 
-/** Bodies the gateway has read and passed to intake so far. */
+/** How many bodies the gateway has read and passed to intake so far. */
 async function requestsSeen(): Promise<number> {
   const text = await (await fetch(`${gateway.ops}/metrics`)).text();
   return Number(/vidimus_intake_items_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);

@@ -57,7 +57,7 @@ async function postTogether(ids: readonly string[]) {
   return answers;
 }
 
-/** Documents that the gateway has read and passed to intake so far. */
+/** How many documents the gateway has read and passed to intake so far. */
 async function arrived(): Promise<number> {
   const text = await (await fetch(`${gateway.ops}/metrics`)).text();
   return Number(/vidimus_intake_items_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);

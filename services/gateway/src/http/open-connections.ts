@@ -42,7 +42,7 @@ export class OpenConnections {
     return last?.writableFinished ? undefined : last;
   }
 
-  /** Ends all connections at once. */
+  /** Ends all connections at once, even in the middle of an answer. */
   cut(): void {
     for (const socket of this.#open) this.#cut(socket);
   }

@@ -55,7 +55,6 @@ export interface BodyScan {
   readonly rows: number;
 }
 
-/** Which bodies a route accepts. */
 export interface BodyRule {
   /** Media types without parameters; others get 415. */
   readonly types: readonly string[];
@@ -92,7 +91,10 @@ interface RouteDoc {
     readonly headers?: Readonly<Record<string, string>>;
     readonly content: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   };
-  /** Errors besides those that follow from a scope, a query or a body. */
+  /**
+   * Errors besides those that `error-examples.ts` has for every route of this scope, body and
+   * method.
+   */
   readonly errors?: ErrorExamples;
 }
 

@@ -4,7 +4,6 @@ import type { Verdict } from "./verdict.ts";
 /** What this gateway knows of a tenant's budget. Times are monotonic. */
 interface Holding {
   readonly slice: Slice;
-  /** Points of the slice that are not spent. */
   unspent: number;
   /**
    * Points that were neither spent nor leased when the slice was leased, plus those refunded here

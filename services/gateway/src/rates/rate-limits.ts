@@ -49,7 +49,6 @@ export class RateLimits {
     if (this.#ip) this.#decide("ip", this.#ip.rate, this.#ip.take(keyOf(request)));
   }
 
-  /** Counts a failed authentication of an address. */
   countAuthFailure(request: FastifyRequest): void {
     const limit = this.#authFailures;
     if (limit) this.#decide("auth-failures", limit.rate, limit.take(keyOf(request)));

@@ -21,7 +21,6 @@ interface MemberName {
   readonly name: string;
 }
 
-/** Which members of a tenant are listed. */
 interface MemberPage {
   readonly limit: number;
   /** The member after which the page begins. */

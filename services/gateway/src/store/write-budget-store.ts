@@ -55,7 +55,10 @@ export class WriteBudgetStore {
     await this.#budgets.updateOne({ _id: tenantId, endsAt }, { $inc: { used: -points } }, { writeConcern: { w: 1 } });
   }
 
-  /** Takes unspent slices back. Ignores a slice that is unknown, or whose window has ended. */
+  /**
+   * Returns the unspent points of slices to the budgets. Ignores a slice that is unknown, or whose
+   * window has ended.
+   */
   async returnSlices(slices: readonly { readonly tenantId: string; readonly slice: Slice }[]): Promise<void> {
     if (slices.length === 0) return;
     const updates = slices.map(({ tenantId, slice: { lease, points, endsAt } }) => ({

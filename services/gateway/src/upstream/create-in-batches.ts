@@ -21,7 +21,11 @@ interface CreateItem {
   readonly rpc: CallOptions;
 }
 
-/** Creates one document and returns its id. Rejects with the DomainError of documents. */
+/**
+ * Creates one document and returns its id. Rejects with the DomainError of documents, with
+ * `deadline_exceeded` or `unavailable` when documents does not answer within 10 s, and with the
+ * ConnectError of a failed call.
+ */
 export type CreateDocument = (item: CreateItem) => Promise<string>;
 
 /** Most documents, and bytes of them, in one call to documents. */

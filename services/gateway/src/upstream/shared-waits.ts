@@ -4,7 +4,6 @@ import { unlessAborted } from "@vidimus/kit/unless-aborted";
 interface SharedWait<Answer> {
   readonly answer: Promise<Answer>;
   readonly begunMs: number;
-  /** Ends the call. */
   readonly end: AbortController;
   waiters: number;
 }

@@ -12,7 +12,6 @@ import { type RingStorage, updateRing } from "./update-ring.ts";
 export interface Signers {
   /** Notes that this process signs. @returns the time of the database's clock */
   report(): Promise<Date>;
-  /** The time of the database's clock. */
   databaseTime(): Promise<Date>;
   /** Notes that this process no longer signs. */
   leave(): Promise<void>;

@@ -67,7 +67,7 @@ export function ok(status: 200 | 201, data: object): Answer {
 export interface CacheRule {
   readonly etag: string;
   readonly cacheControl: string;
-  /** Whether a service has found that the client has the copy, and sent no body. */
+  /** Whether a service has found that the client has the copy, and has therefore sent no body. */
   readonly notModified?: boolean;
 }
 
