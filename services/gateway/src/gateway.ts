@@ -53,7 +53,7 @@ interface RunningGateway extends RunningTeamsService {
  */
 const lookupMsMax = 1_000;
 
-/** Starts the gateway: the public API, and `vidimus.access.v1` on its teams door. */
+/** Starts the gateway: the public API, and `vidimus.access.v1` on its teams door and mesh door. */
 export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
   return startService("gateway", config, async (stack, process) => {
     const { log, metrics, tracing, pages } = process;

@@ -61,7 +61,7 @@ function waitingSockets(count: number, text: string): Promise<string[]> {
   return Promise.all(Array.from({ length: count }, one));
 }
 
-/** A stream of so many MiB, made as it is read. */
+/** A stream of `total` MiB, made as it is read. */
 function endless(total: number): ReadableStream<Uint8Array> {
   const chunk = Buffer.alloc(mib, " ");
   let sent = 0;

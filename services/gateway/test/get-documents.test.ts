@@ -66,7 +66,7 @@ describe("200", () => {
     expect(timestampDate(documents.lists[0]!.updatedSince!).toISOString()).toBe("2026-11-21T07:30:00.000Z");
   });
 
-  test("a cursor of any form is passed on: a malformed one means from the top", async () => {
+  test("a cursor of any form is passed on to the documents service", async () => {
     const cursor = "%%%/" + "x".repeat(4_000);
     expect((await get(`?type=core/tag&cursor=${encodeURIComponent(cursor)}`)).status).toBe(200);
     expect(documents.lists[0]!.cursor).toBe(cursor);
@@ -140,7 +140,7 @@ describe("400", () => {
 });
 
 describe("504 and 503", () => {
-  test("documents that do not answer in time are TIMEOUT", async () => {
+  test("when the documents service does not answer in time, the answer is TIMEOUT", async () => {
     documents.listFailure = new ConnectError("late", Code.DeadlineExceeded);
     const response = await get("?type=core/tag");
     expect(response.status).toBe(504);

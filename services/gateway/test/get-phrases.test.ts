@@ -46,7 +46,7 @@ test.each([
   expect(await tagOf()).toBe(tag);
 });
 
-test("HEAD has the tag of the revision", async () => {
+test("HEAD has the tag of the revision that was asked for, because it reads no rows", async () => {
   Object.assign(revisions, { asked: "r1", shown: "r2" });
   expect(await tagOf("HEAD")).toBe('W/"r1-all-json"');
 });

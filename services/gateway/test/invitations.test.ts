@@ -143,7 +143,7 @@ describe("AcceptInvitation", () => {
     expect(await people.join(tenantId, "bo", ["editor", "writer"])).toMatchObject({ roles: ["editor", "writer"] });
   });
 
-  test.each(Array.from({ length: 4 }, (_, at) => at))("of two calls at once one succeeds (%i)", async () => {
+  test.each(Array.from({ length: 4 }, (_, at) => at))("succeeds for one of two calls at once (%i)", async () => {
     const tenantId = await people.tenant();
     const { code } = await people.members.inviteMember({ tenantId, roles: ["writer"] });
     const accept = (subject: string) => people.members.acceptInvitation({ code, ...someone(subject) });

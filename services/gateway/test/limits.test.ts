@@ -47,7 +47,7 @@ const pauseUntilReset = (headers: Headers) =>
   });
 
 describe("the limit per address", () => {
-  test("covers every path and bad keys, comes before other refusals, and ends when Retry-After says", async () => {
+  test("refuses requests to any path, before any other refusal, until Retry-After is over", async () => {
     await using gateway = await open({ ipRate: { count: 4, windowMs: 2_000 } });
     const key = await newKey(gateway.access, "acme");
     const statuses = [

@@ -22,7 +22,6 @@ afterAll(async () => {
   await rpc[Symbol.asyncDispose]();
 });
 
-/** Which of the secrets stand in a text. */
 const found = (secrets: readonly string[], text: string) => secrets.filter((secret) => text.includes(secret));
 
 test("a code of an invitation or a sign-in link is in no log, metric, error or audit entry", async () => {

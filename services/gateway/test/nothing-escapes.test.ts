@@ -38,7 +38,7 @@ async function linesOf(requestId: string | null): Promise<Line[]> {
   }, patient);
 }
 
-/** How many requests were measured, by method and status. */
+/** How many requests with this method and status were measured. */
 async function measured(method: string, status: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text();
   const counts = [...text.matchAll(/^vidimus_http_handled_seconds_count\{([^}]*)\} (\d+)$/gm)];
@@ -145,11 +145,11 @@ describe("the log line", () => {
   });
 });
 
-describe("on a connection with other requests", () => {
+describe("on a connection with a request", () => {
   const post = () =>
     `POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth()}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 
-  test("a body that breaks fails its own request only: one answer, one line", async () => {
+  test("a body that breaks gets one answer and one log line", async () => {
     documents.batches.length = 0;
     const answer = await send(`${post()}ZZ\r\n{}\r\n0\r\n\r\n`);
     expect(answer.statuses).toEqual([400]);
@@ -158,7 +158,7 @@ describe("on a connection with other requests", () => {
     expect(documents.batches).toEqual([]);
   });
 
-  test("a body that ends while it is read fails its own request only", async () => {
+  test("a body that ends while it is read gets one answer and one log line", async () => {
     documents.batches.length = 0;
     const answer = await rawRequest(gateway.httpPort, `${post()}20\r\n{"id":`, { end: true });
     expect(answer.statuses).toEqual([400]);

@@ -33,7 +33,7 @@ function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   });
 }
 
-/** Bodies the gateway has read and passed to intake so far. */
+/** How many bodies the gateway has read and passed to intake so far. */
 async function requestsSeen(): Promise<number> {
   const text = await (await fetch(`${gateway.ops}/metrics`)).text();
   return Number(/vidimus_intake_items_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
@@ -83,7 +83,7 @@ describe("201", () => {
     expect(documents.batches.map(({ request }) => request.items.length)).toEqual([64, 7]);
   });
 
-  test("the same id may exist in both tenants", async () => {
+  test("the same id may exist in two tenants", async () => {
     const rival = await newKey(gateway.access, "rival");
     const body = wire();
     expect((await post(body)).status).toBe(201);
@@ -92,7 +92,7 @@ describe("201", () => {
 });
 
 describe("400", () => {
-  test("a body that is no document is INVALID_PAYLOAD with the pointers documents named", async () => {
+  test("a body that is no document is INVALID_PAYLOAD with the pointers of the documents service", async () => {
     const response = await post("{");
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({

@@ -21,7 +21,7 @@ describe("bodies that are refused", () => {
     expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 415", "HTTP/1.1 404"]);
   });
 
-  test("end the connection after the answer when they are long, and a client that still sends gets it", async () => {
+  test("end the connection when they are long, after a client that still sends got the answer", async () => {
     const mib = 1024 * 1024;
     const auth = `Authorization: Bearer ${edge.key}\r\n`;
     const large = `POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;

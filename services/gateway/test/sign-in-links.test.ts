@@ -41,7 +41,7 @@ describe("a sign-in code", () => {
     for (const refused of await Promise.all(calls.map(refusal))) expect(refused.code).toBe(Code.NotFound);
   });
 
-  test.each(Array.from({ length: 4 }, (_, at) => at))("of two uses at once one succeeds (%i)", async () => {
+  test.each(Array.from({ length: 4 }, (_, at) => at))("succeeds for one of two uses at once (%i)", async () => {
     const tenantId = await people.tenant();
     const { code } = await people.members.createSignInLink({ tenantId });
     const outcomes = await Promise.allSettled([1, 2].map(() => people.members.redeemSignInLink({ code })));

@@ -28,7 +28,7 @@ describe.concurrent.each(doors)("the $door port, taken at the start", ({ setting
     expect(gateway[setting]).toBe(port);
   });
 
-  test("ends the start with its setting's name when it is held for five seconds", async () => {
+  test("fails the start with an error that names its setting when it is held for five seconds", async () => {
     const { port, holder } = await takePort();
     const startedMs = performance.now();
     const fault = await openGateway({ [setting]: port }).catch((error: unknown) => error);

@@ -57,7 +57,7 @@ async function postTogether(ids: readonly string[]) {
   return answers;
 }
 
-/** Documents that the gateway has read and passed to intake so far. */
+/** How many documents the gateway has read and passed to intake so far. */
 async function arrived(): Promise<number> {
   const text = await (await fetch(`${gateway.ops}/metrics`)).text();
   return Number(/vidimus_intake_items_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
@@ -72,7 +72,7 @@ describe("an error kind that this gateway does not know", () => {
     expect(refused).toEqual({ status: 409, error: { code: "CONFLICT", message: "document is in quarantine" } });
   });
 
-  test("in a batch and without a code that says more is INTERNAL, and the other items are created", async () => {
+  test("in a batch, without an RPC code, is INTERNAL, and the other items are created", async () => {
     const odd = randomUUID();
     documents.refusals.set(odd, { kind, message: "document is in quarantine", code: 0 });
     const [refused, other] = await postTogether([odd, randomUUID()]);

@@ -78,7 +78,7 @@ const changes: readonly (readonly [name: string, change: (target: Target) => Pro
 ];
 
 test.each(changes)(
-  "%s whose commit was not confirmed is reported as failed, and takes effect on every gateway at once",
+  "%s whose commit was not confirmed is reported as failed, and takes effect on every gateway",
   async (name, change, status) => {
     const tenantId = name.replaceAll(" ", "_");
     const key = await newKey(first.access, tenantId);

@@ -2,8 +2,8 @@ import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { Gauge } from "prom-client";
 
 /**
- * `vidimus_signing_key_age_seconds`: seconds since the key became active. No value without an
- * active key, and before the ring was read.
+ * `vidimus_signing_key_age_seconds`: seconds since the key that signs became active. No value while
+ * no key signs, as during a pause, and before the ring was read.
  */
 export function reportKeyAge({ registry }: Pick<Metrics, "registry">, activeSince: () => Date | undefined): void {
   const gauge: Gauge = new Gauge({

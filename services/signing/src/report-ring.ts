@@ -1,7 +1,10 @@
 import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { Gauge } from "prom-client";
 
-/** `vidimus_key_ring_usable`: 1 while the last look could read and verify the key ring, else 0. */
+/**
+ * `vidimus_key_ring_usable`: 0 after a look that found the stored key ring unusable, until a look
+ * succeeds. Else 1, also while the database cannot be reached.
+ */
 export function reportRing({ registry }: Pick<Metrics, "registry">, isUsable: () => boolean): void {
   const gauge: Gauge = new Gauge({
     name: "vidimus_key_ring_usable",

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** How often the ledger names a document. */
+/** How many batches of the ledger name a document. */
 function entriesOf({ documentId }: TestDigest): Promise<number> {
   const name = { $regex: `/${documentId}/` };
   return client.db(database).collection("ledger").countDocuments({ "entries.snapshotKey": name });

@@ -97,7 +97,7 @@ test("a ledger whose end was cut off is found without a noted head, because docu
   expect(fault).toMatch(/^documents holds a signature of demo\/\S+ that the ledger does not have$/);
 });
 
-test("a signature that was planted in documents, or changed there, is found", async () => {
+test("a signature that was replaced in documents is found", async () => {
   await using world = await open();
   const [one, two] = world.items.map((item) => world.held.get(nameOf(item))!);
   world.held.set(nameOf(one!.reference), { ...one!, signature: two!.signature! });

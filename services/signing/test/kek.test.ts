@@ -162,7 +162,10 @@ function kek(byte: number) {
   return createSecretKey(Buffer.alloc(32, byte));
 }
 
-/** Tries the old KEK on the envelopes of keys and seal, also with its own name in them. */
+/**
+ * Expects that the old KEK opens no envelope of keys or seal, even when the envelope names that
+ * KEK.
+ */
 async function nothingOpens(database: string): Promise<void> {
   const old = localWrappedCustody(kek(1));
   const oldName = Buffer.from(old.kekIds[0]!, "hex");

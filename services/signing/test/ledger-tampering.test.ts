@@ -29,7 +29,7 @@ interface BatchDocument {
   entries: { snapshotKey: string; signing: number; statement: string; value: Binary }[];
 }
 
-/** An operator's view of a database. */
+/** Opens the ring and the ledger of a database, and an audit of them. */
 function operator(database: string) {
   const db = client.db(database);
   const rings = new SealedRings(new RingStore(db), testCustody);

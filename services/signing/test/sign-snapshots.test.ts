@@ -141,7 +141,7 @@ test("of two digests that race for one snapshot one is signed, and the other ref
   expect(outcomes.filter((o) => o.case === "signature")).toHaveLength(8);
 });
 
-test("256 items are signed in one call, each with its own statement, and again when half are repeats", async () => {
+test("256 items are signed in one call, each with its own statement, even when half are repeats", async () => {
   const items = Array.from({ length: 256 }, () => digest());
   const half = signaturesOf(await one.signing.signSnapshots({ items: items.slice(0, 128) }));
   const all = signaturesOf(await two.signing.signSnapshots({ items }));
@@ -151,7 +151,7 @@ test("256 items are signed in one call, each with its own statement, and again w
   expect(await Promise.all(all.map((signature) => verifies(list, signature)))).not.toContain(false);
 });
 
-test("no item and 257 items are refused", async () => {
+test("a call without items, and one with 257, are refused", async () => {
   for (const items of [[], Array.from({ length: 257 }, () => digest())]) {
     const failure = await one.signing.signSnapshots({ items }).catch((error: unknown) => error);
     expect((failure as ConnectError).code).toBe(Code.InvalidArgument);
@@ -159,7 +159,7 @@ test("no item and 257 items are refused", async () => {
   }
 });
 
-test("one malformed item refuses the call by pointer, and nothing of it is signed", async () => {
+test("one malformed item fails the whole call with the pointers of its faults, and nothing is signed", async () => {
   const good = digest();
   const bad = digest({ tenantId: "demo\nrival", sequence: 0n });
   const failure = await one.signing.signSnapshots({ items: [good, bad] }).catch((error: unknown) => error);

@@ -6,7 +6,6 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const pattern = /^vk_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 const randomText = customAlphabet(alphabet);
 
-/** A new key, and the part of it that may be shown again. */
 interface MintedKey {
   /** The whole key, shown once and never stored. */
   readonly key: string;

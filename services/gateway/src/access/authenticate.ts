@@ -6,8 +6,9 @@ import { HttpError } from "../errors/http-error.ts";
 const credentialsCharsMax = 128;
 
 /**
- * Finds the caller of a request by its Authorization header; returns at once when the key is
- * cached. Undefined for every fault of the header or the key.
+ * Finds the caller of a request by its Authorization header; returns a promise only when the key
+ * must be looked up, and rejects as `KeyVerifier.verify` does. Undefined for every fault of the
+ * header or the key.
  */
 export function authenticate(
   request: IncomingMessage,

@@ -33,8 +33,8 @@ const freshMs = 10_000;
 const negativeMs = 5_000;
 const graceMs = 60_000;
 /**
- * After a failed look-up the database is not asked for this time, so that in an outage not every
- * request waits.
+ * How long the database is not asked after a failed look-up. Without this pause every request of an
+ * outage would wait for the database.
  */
 const pauseMs = 1_000;
 const entriesMax = 50_000;
@@ -66,7 +66,7 @@ export class KeyVerifier {
    * The caller of a key; undefined for any text that is not a valid key. Cached keys are found by
    * the hash of the whole key, never by its prefix, so that a wrong secret finds none. Returns at
    * once for a cached key. Rejects with an `unavailable` DomainError while the database is
-   * unavailable and the key was not looked up in the last 60 s.
+   * unavailable, unless the key was found in the last 60 s and not evicted since.
    */
   verify(presented: string): Caller | undefined | Promise<Caller | undefined> {
     const prefix = apiKeyPrefix(presented);

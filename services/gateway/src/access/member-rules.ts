@@ -3,7 +3,6 @@ import { type Identity, personActor } from "@vidimus/kit/rpc/context/person";
 import { rolePattern } from "@vidimus/kit/rpc/context/role-name";
 import type { MemberRecord, Newcomer } from "./member-record.ts";
 
-/** Most open invitations of a tenant. */
 export const openInvitationsMax = 100;
 
 /** How long an invitation is open. */

@@ -69,7 +69,6 @@ export const tagGroups: readonly { readonly name: string; readonly tags: readonl
   },
 ];
 
-/** The name of a route's tag, told by its path. */
 export function tagOf({ url }: Pick<Route<never>, "url">): string {
   const [, , resource = "", part = ""] = url.split("/");
   if (resource !== "webhooks") return resource;

@@ -2,7 +2,7 @@ import { weakTag, holdsCopy } from "../http/answers/etag.ts";
 import type { Route } from "../http/route.ts";
 import type { DocsPage } from "./api-docs.ts";
 
-/** The pages as routes of the public port, which are not part of the API description. */
+/** Makes routes of the public port that serve the pages. The API description does not list them. */
 export function docsRoutes(pages: readonly DocsPage[]): Route<unknown>[] {
   return pages.map(({ path, type, body, policy }) => {
     const etag = weakTag(body);
@@ -18,8 +18,8 @@ export function docsRoutes(pages: readonly DocsPage[]): Route<unknown>[] {
       scope: "open",
       doc: { operationId: path, summary: path, success: { status: 200, description: path, content: {} } },
       handler: () => async (call) =>
-        // A browser replaces the headers of its cached page by those of a 304, so both have the
-        // same policy: a stricter one in the 304 would block the styles.
+        // A browser replaces the headers of its cached page by those of a 304, so the 304 has the
+        // page's own policy: a stricter one would block the styles.
         holdsCopy(call, etag) ? { status: 304, headers, body: undefined } : { status: 200, headers, body },
     };
   });

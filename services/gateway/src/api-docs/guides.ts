@@ -33,7 +33,6 @@ export function guides(): readonly Guide[] {
   return rendered;
 }
 
-/** The guide with a name from `api-tags.ts`. */
 export function guideOf(name: string): Guide | undefined {
   return guides().find((guide) => guide.name === name);
 }

@@ -5,7 +5,6 @@ export function text(raw: string): string {
   return raw.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }
 
-/** An example as text; a value that is no string as JSON. */
 export function exampleText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

@@ -21,7 +21,7 @@ interface Assets {
 
 interface PlacedOperation extends NavOperation {
   readonly operation: Operation;
-  /** Whether the platform posts it to receivers, so that the page has no form to try it. */
+  /** Whether the platform posts it to receivers. The page has no form to try such an operation. */
   readonly isWebhook: boolean;
 }
 

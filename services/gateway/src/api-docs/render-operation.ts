@@ -29,8 +29,8 @@ export interface Operation {
 }
 
 /**
- * An operation, folded below its summary. The element with its id is inside, because browsers then
- * unfold it for a link to the id.
+ * An operation, folded below its summary. The element with the operation's id is in the folded
+ * part, because browsers then unfold that part for a link to the id.
  *
  * @param tryable whether it has a form that sends the call
  */

@@ -16,7 +16,7 @@ test.each([
   expect(kindOf(schema)).toBe(kind);
 });
 
-test("members of arrays and of alternatives are listed, required ones are marked, and text is escaped", () => {
+test("members of arrays and of alternatives are listed, with names and descriptions escaped", () => {
   const row = { type: "object", required: ["a<b"], properties: { "a<b": { type: "string", description: "<i>" } } };
   const html = renderSchema({
     anyOf: [

@@ -34,10 +34,10 @@ import type { Route } from "../http/route.ts";
  *
  * To add one: write `endpoints/<resource>/<method>-<path>.ts` with `defineRoute({method, url,
  * scope, query, params, body, doc, handler})`, name it here, and supply what its handler needs in
- * `gateway.ts`. `http/mount-routes.ts` adds the rest: limits, authentication, the scope's 403, the
- * write budget for all methods but GET, 405 and HEAD, the 415 and 413 of its body rule,
- * INVALID_QUERY for its URL, the envelope for errors of its handler, and its part of the API
- * description.
+ * `gateway.ts`. The gateway adds the rest: limits, authentication, the scope's 403, the charge to
+ * the write budget unless it is a GET, the answers to HEAD and OPTIONS, the 405 of other methods,
+ * the 415 and 413 of its body rule, INVALID_QUERY for its URL, the envelope for errors of its
+ * handler, and its part of the API description.
  */
 export const routes = [
   postDocuments,

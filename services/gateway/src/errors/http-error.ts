@@ -41,5 +41,5 @@ export class HttpError extends Error {
   }
 }
 
-/** Options of an error after which a client may try again once another request has ended. */
+/** Options of an error after which a client may soon try again. */
 export const inOneSecond = { headers: { "retry-after": "1" } };

@@ -8,7 +8,7 @@ import { readTarget } from "./request-target.ts";
  * Counts each request for the limit of its address, and refuses requests that no route can answer.
  */
 export function admitRequest(limits: Pick<RateLimits, "countRequest">): onRequestHookHandler {
-  // A hook that returned a promise would cost each request a microtask, so hooks call `done`.
+  // A hook that returned a promise would cost each request a microtask, so this one calls `done`.
   return (request, _reply, done) => {
     limits.countRequest(request);
     if (readTarget(request.originalUrl) === undefined) throw noTarget();

@@ -26,7 +26,10 @@ async function* once() {
   await new Promise(() => {});
 }
 
-/** How a connection ends on which a request was sent. */
+/**
+ * Sends a request on a new connection. Resolves with "ended", or the code of the connection's
+ * error.
+ */
 function endOf(request: string): Promise<string> {
   const { port } = app.server.address() as { port: number };
   return new Promise((resolve) => {

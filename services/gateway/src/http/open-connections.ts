@@ -7,7 +7,10 @@ export class OpenConnections {
   readonly #last = new WeakMap<Socket, ServerResponse>();
   readonly #open = new Set<Socket>();
 
-  /** Notes the current request of each connection, and ends connections that are idle for too long. */
+  /**
+   * Notes the last request of each connection. Ends connections that are idle for too long, and,
+   * when the app stops, those of running requests after their answers.
+   */
   watch(app: FastifyInstance): void {
     // A listener instead of a hook, because the parser may fail on bytes after the head before the
     // first hook runs.
@@ -33,13 +36,13 @@ export class OpenConnections {
     return this.#last.get(socket);
   }
 
-  /** The answer to a request of the connection that is still running. */
+  /** The answer to the last request of a connection, unless all of it was sent. */
   runningOf(socket: Socket): ServerResponse | undefined {
     const last = this.#last.get(socket);
     return last?.writableFinished ? undefined : last;
   }
 
-  /** Ends all connections at once. */
+  /** Ends all connections at once, even in the middle of an answer. */
   cut(): void {
     for (const socket of this.#open) this.#cut(socket);
   }

@@ -55,7 +55,6 @@ export interface BodyScan {
   readonly rows: number;
 }
 
-/** Which bodies a route accepts. */
 export interface BodyRule {
   /** Media types without parameters; others get 415. */
   readonly types: readonly string[];
@@ -80,7 +79,10 @@ interface RouteDoc {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Schema of the body, by media type. The service that gets the body validates it. */
+  /**
+   * Schema of the body, by media type. It is only described: the handler or a service validates the
+   * body.
+   */
   readonly body?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   readonly success: {
     readonly status: 200 | 201;
@@ -89,7 +91,10 @@ interface RouteDoc {
     readonly headers?: Readonly<Record<string, string>>;
     readonly content: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   };
-  /** Errors besides those that follow from a scope, a query or a body. */
+  /**
+   * Errors besides those that `error-examples.ts` has for every route of this scope, body and
+   * method.
+   */
   readonly errors?: ErrorExamples;
 }
 

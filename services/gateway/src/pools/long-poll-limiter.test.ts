@@ -49,7 +49,7 @@ test("a wait does not count as the request's time, and holds no slot", async () 
   expect(waiting.request.startedAt).toBeLessThanOrEqual(100 + performance.now() - pausedAt);
 });
 
-test("a client that leaves during its poll or before it ends the poll and releases its place", async () => {
+test("a poll ends and its place is released when its client leaves, or has left before it", async () => {
   const limiter = open(2);
   const waiting = exchange();
   const result = poll(limiter, waiting);

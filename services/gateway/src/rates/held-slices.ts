@@ -4,7 +4,6 @@ import type { Verdict } from "./verdict.ts";
 /** What this gateway knows of a tenant's budget. Times are monotonic. */
 interface Holding {
   readonly slice: Slice;
-  /** Points of the slice that are not spent. */
   unspent: number;
   /**
    * Points that were neither spent nor leased when the slice was leased, plus those refunded here
@@ -80,9 +79,10 @@ export class HeldSlices {
   }
 
   /**
-   * Drops slices that have ended, and removes those that were not used for `idleMs`. Returns the
-   * latter while their window runs, even those whose points are spent: a slice counts against new
-   * slices until it is returned.
+   * Drops slices that have ended, and removes those that were not used for `idleMs`; a budget that
+   * is used up is remembered until its window ends. Returns the removed slices while their window
+   * runs, even those whose points are spent: a slice counts against new slices until it is
+   * returned.
    */
   takeIdle(idleMs: number): { tenantId: string; slice: Slice }[] {
     const now = this.#now();

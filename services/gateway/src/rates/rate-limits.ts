@@ -15,9 +15,8 @@ interface RateLimitOptions {
   readonly registry: Registry;
 }
 
-/** The charge of a large write. */
 export interface LargeCharge {
-  /** Refunds all but this many points. */
+  /** Does not reject: points that cannot be refunded are lost. */
   refundAllBut(points: number): Promise<void>;
 }
 
@@ -50,7 +49,6 @@ export class RateLimits {
     if (this.#ip) this.#decide("ip", this.#ip.rate, this.#ip.take(keyOf(request)));
   }
 
-  /** Counts a failed authentication of an address. */
   countAuthFailure(request: FastifyRequest): void {
     const limit = this.#authFailures;
     if (limit) this.#decide("auth-failures", limit.rate, limit.take(keyOf(request)));

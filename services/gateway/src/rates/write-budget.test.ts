@@ -49,7 +49,7 @@ test("writes that arrive during a charge are charged together, and pass up to th
   expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(10);
 });
 
-test("the store is asked for a used-up budget once a second, and when its window has ended", async () => {
+test("the store is asked about a used-up budget once a second, and when its window has ended", async () => {
   const { allowed, budget, charges, at } = open();
   await allowed(12);
   const asked = charges.length;
@@ -88,7 +88,7 @@ test("a write that passed uncharged is not refunded, and a refund that fails is 
   expect(store.refund).toHaveBeenCalledOnce();
 });
 
-test("a large write is charged whole or not at all, with its first point at most the whole budget", async () => {
+test("a large write is charged whole or not at all, and never more than the whole budget", async () => {
   const { budget, charges } = open();
   await budget.charge("acme");
   await budget.charge("acme");

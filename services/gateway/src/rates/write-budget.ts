@@ -23,7 +23,7 @@ interface WriteBudgetDeps {
 /**
  * The writes of each tenant, counted over all gateways. A charge at the store also leases a slice
  * of the budget, to which following writes are charged without the store. Writes that arrive during
- * a charge are charged together. The store is asked for a used-up budget at most once a second.
+ * a charge are charged together. The store is asked about a used-up budget at most once a second.
  *
  * Disposing it returns the slices.
  */
@@ -72,8 +72,8 @@ export class WriteBudget implements AsyncDisposable {
   }
 
   /**
-   * Refunds points of a charge whose verdict had this `endsAt`. They are lost when that window has
-   * ended, or when the store does not answer in time.
+   * Refunds points of a charge whose verdict had this `endsAt`. The points are lost when that
+   * window has ended, and when the store fails or does not answer in time.
    */
   async refund(tenantId: string, points: number, endsAt: Date | undefined): Promise<void> {
     if (points <= 0 || !endsAt) return;

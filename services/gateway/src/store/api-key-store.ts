@@ -25,7 +25,6 @@ interface KeyChange {
  */
 const lookupReadConcern = { level: "local" } as const;
 
-/** Which keys of a tenant are listed. */
 interface KeyPage {
   readonly limit: number;
   /** The key after which the page begins. */

@@ -21,7 +21,6 @@ interface MemberName {
   readonly name: string;
 }
 
-/** Which members of a tenant are listed. */
 interface MemberPage {
   readonly limit: number;
   /** The member after which the page begins. */
@@ -47,8 +46,8 @@ export class MemberStore {
   }
 
   /**
-   * A page of a tenant's members, by name and then by member id, with the position of the last one;
-   * `not_found` when the tenant does not exist.
+   * A page of a tenant's members, by name and then by member id. `next` is the position of the last
+   * one, undefined when no more follow. `not_found` when the tenant does not exist.
    */
   async list(
     tenantId: string,

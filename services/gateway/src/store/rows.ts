@@ -10,8 +10,8 @@ export interface TenantRow {
   /** Incremented by every change of the tenant's keys, so that two concurrent changes conflict. */
   keyChanges?: number;
   /**
-   * Incremented by every change of its members and invitations, so that two concurrent changes
-   * conflict.
+   * Incremented by every change of the tenant's members, invitations and sign-in links, so that two
+   * concurrent changes conflict.
    */
   memberChanges?: number;
 }

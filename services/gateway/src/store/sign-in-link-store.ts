@@ -26,7 +26,8 @@ export class SignInLinkStore {
    * Adds a link. `not_found` when the tenant does not exist, `failed_precondition` when the
    * identity is a member with other roles than the requested ones.
    *
-   * @param link without roles: uses those of the member, or owner for a new one
+   * @param link if it has no roles, it gets those of the member, or owner when the identity is no
+   * member yet
    */
   async insert(link: SignInLinkRecord, hash: Buffer, by: AuditAuthor): Promise<void> {
     const { tenantId, identity, expiresAt } = link;

@@ -48,12 +48,17 @@ export class WriteBudgetStore {
     };
   }
 
-  /** Takes back points that were charged in the window that ends at `endsAt`, while it runs. */
+  /**
+   * Refunds points that were charged in the window that ends at `endsAt`, while that window runs.
+   */
   async refund(tenantId: string, points: number, endsAt: Date): Promise<void> {
     await this.#budgets.updateOne({ _id: tenantId, endsAt }, { $inc: { used: -points } }, { writeConcern: { w: 1 } });
   }
 
-  /** Takes unspent slices back. Ignores a slice that is unknown, or whose window has ended. */
+  /**
+   * Returns the unspent points of slices to the budgets. Ignores a slice that is unknown, or whose
+   * window has ended.
+   */
   async returnSlices(slices: readonly { readonly tenantId: string; readonly slice: Slice }[]): Promise<void> {
     if (slices.length === 0) return;
     const updates = slices.map(({ tenantId, slice: { lease, points, endsAt } }) => ({
@@ -89,7 +94,10 @@ function freshWindow(windowMs: number) {
   ];
 }
 
-/** Returns a slice's unspent points. A slice of an earlier window is no longer in the row. */
+/**
+ * Returns a slice's unspent points to the budget. A slice of an earlier window is no longer in the
+ * row.
+ */
 function takeBack(slice: Slice | undefined) {
   if (!slice) return [];
   const points = { $cond: [{ $in: [slice.lease, "$slices.lease"] }, slice.points, 0] };

@@ -101,7 +101,7 @@ test("a small document does not wait for a large one of its own tenant", async (
   expect(await all[1]).toBe("large");
 });
 
-test("a call carries 1 MiB of large documents at most, or one document", async () => {
+test("a call carries at most 1 MiB of large documents", async () => {
   const { calls, push } = gatedDocuments();
   const first = push("acme", "a1", { bytes: 700_000 });
   await turn();

@@ -21,7 +21,11 @@ interface CreateItem {
   readonly rpc: CallOptions;
 }
 
-/** Creates one document and returns its id. Rejects with the DomainError of documents. */
+/**
+ * Creates one document and returns its id. Rejects with the DomainError of documents, with
+ * `deadline_exceeded` or `unavailable` when documents does not answer within 10 s, and with the
+ * ConnectError of a failed call.
+ */
 export type CreateDocument = (item: CreateItem) => Promise<string>;
 
 /** Most documents, and bytes of them, in one call to documents. */
@@ -34,11 +38,11 @@ const largeBytesMin = 32 * 1024;
  * of their event loops, which takes 3 ms of CPU for 1 MiB.
  */
 const largeBytesMax = 1024 * 1024;
-/** Most running calls; lanes alternate. */
+/** Most running calls of all small lanes together, and of all large ones; lanes alternate. */
 const lanesInFlightMax = { small: 32, large: 8 };
 /** After this time a running call no longer holds back the next one of its lane. */
 const lateMs = 100;
-/** Most running calls of one lane, at most half of all. */
+/** Most running calls of one lane, late ones included. */
 const outMax = { small: 8, large: 4 };
 /** From the arrival of a document to its answer. */
 const timeoutMs = 10_000;

@@ -47,7 +47,7 @@ describe("pages that are read together", () => {
     expect(readWith).toHaveLength(4);
   });
 
-  it("that clients hold are validated together, each once, and only changed ones are read", async () => {
+  it("are compared with the tags that clients hold in one call, and only changed ones are read", async () => {
     const { page, etagOf, compared, readWith } = documents();
     const held = [
       ["a", etagOf("a")],

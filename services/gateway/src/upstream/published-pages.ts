@@ -40,8 +40,9 @@ const late = { lateMs: 1_000, outMax: 8 };
 
 /**
  * Reads pages. Readers of the same page share one call. A page that was read twice without a change
- * is cached. Whenever it is wanted, documents is asked whether its tag is current, and so for the
- * tags of pages that clients have. All these questions go out together, one for each page and tag.
+ * is cached. Whenever a reader asks for a cached page, the gateway asks documents whether the
+ * page's tag is current. It asks the same about the tags that clients send. All these questions go
+ * out together, one for each page and tag.
  */
 export function pageReader(calls: PageCalls): ReadPage {
   const kept = new KeptPages();

@@ -67,7 +67,7 @@ describe("reads that come together", () => {
     expect(batches).toEqual([3, 1, 2, 1]);
   });
 
-  it("by id do not wait for reads by slug or with links, of which a call may have only a few", async () => {
+  it("by id do not share a call with reads by slug or with links", async () => {
     const { reads, batches } = documents(64);
     const bySlug: Item = { tenantId: "demo", by: { case: "slug", value: { type: "core/tag", slug: "s" } } };
     const linked = Array.from({ length: 9 }, (_, n) => ({ ...byId(`linked ${n}`), includeLinks: true }));

@@ -104,8 +104,9 @@ function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promi
 }
 
 /**
- * Reads by id, by slug, and with linked documents have separate lanes: a slug costs one more
- * look-up, and linked documents another read for each document, so a call has few of these.
+ * Reads by id, by slug, and with linked documents do not share calls: a slug costs one more
+ * look-up, and linked documents another read for each document, so a call has at most 8 reads with
+ * them.
  */
 function documentReader(calls: DocumentCalls): (question: DocumentQuestion) => Promise<GetPublishedDocumentResponse> {
   const lanes = {

@@ -31,7 +31,7 @@ function followers() {
   return { asked, follow };
 }
 
-test("callers that wait for the same and for as long share one call and its answer", async () => {
+test("callers with the same question and the same `waitMs` share one call and its answer", async () => {
   const { asked, follow } = followers();
   const same = [follow("a"), follow("a"), follow("a")];
   const others = [follow("b"), follow("a", 10_000)];

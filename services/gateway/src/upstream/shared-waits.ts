@@ -4,12 +4,11 @@ import { unlessAborted } from "@vidimus/kit/unless-aborted";
 interface SharedWait<Answer> {
   readonly answer: Promise<Answer>;
   readonly begunMs: number;
-  /** Ends the call. */
   readonly end: AbortController;
   waiters: number;
 }
 
-/** A question that is answered when something has changed, or after its time. */
+/** A question that is answered when something has changed, or after `waitMs` milliseconds. */
 interface WaitQuestion {
   readonly waitMs?: number;
 }
@@ -21,10 +20,10 @@ interface WaitQuestion {
 const joinableMax = 1 / 20;
 
 /**
- * Shares one waiting call between callers with the same question who come soon after each other, as
- * callers do that one change woke. A caller whose signal aborts is rejected with the signal's
- * reason; the call is aborted when all callers are. The call has the other options of the first
- * caller.
+ * Shares one waiting call between callers with the same question who come soon after each other,
+ * for example because one change woke them all. A caller whose signal aborts is rejected with the
+ * signal's reason; the call is aborted when the signals of all its callers are. The call has the
+ * other options of its first caller.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing

@@ -117,5 +117,5 @@ function failed(kind: ErrorKind, message: string): Result {
   return { outcome: { case: "error", value: { kind, message, violations } } };
 }
 
-/** A failure as documents raises it. */
+/** The error that documents throws while its database cannot be reached. */
 export const unavailable = (): DomainError => new DomainError("unavailable", "the database cannot be reached");

@@ -11,7 +11,6 @@ export interface RawClient extends Disposable {
    * connection ended before.
    */
   readonly status: Promise<number>;
-  /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
 }
 

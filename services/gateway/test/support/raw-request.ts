@@ -5,7 +5,6 @@ interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** Status of every answer on the connection. */
   readonly statuses: readonly number[];
 }
 

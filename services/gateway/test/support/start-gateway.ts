@@ -76,5 +76,4 @@ export async function newKey(
   return secret;
 }
 
-/** Headers that present a key. */
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

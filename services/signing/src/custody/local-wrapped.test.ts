@@ -13,7 +13,7 @@ test("the envelopes of two keys share only the header", async () => {
   for (let at = 9; at + 16 <= a!.length; at += 16) expect(b!.includes(a!.subarray(at, at + 16))).toBe(false);
 });
 
-test("one key's data key does not open the other's private key", async () => {
+test("the data key of one signing key does not open another's private key", async () => {
   const [a, b] = [await custody.generate(), await custody.generate()];
   const envelope = Buffer.concat([a.sealed.envelope.subarray(0, 69), b.sealed.envelope.subarray(69)]);
   await expect(custody.open({ ...a, sealed: { ...a.sealed, envelope } })).rejects.toThrow("was changed");
@@ -33,7 +33,7 @@ test("a wrong KEK is a ConfigError that says so, without a byte of any KEK", asy
   );
 });
 
-test("an envelope under a new KEK shares nothing with that under the old KEK, which cannot open the new", async () => {
+test("a re-wrapped key shares no bytes with its old envelope, and the old KEK does not open it", async () => {
   const key = await custody.generate();
   const renewed = localWrappedCustody(kek(8), kek(7));
   const sealed = await renewed.rewrap(key);

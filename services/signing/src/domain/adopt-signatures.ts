@@ -17,7 +17,7 @@ interface Adoption {
 
 interface AdoptDeps {
   readonly ledger: Ledger & {
-    /** All entries of the snapshots that have any. */
+    /** All entries of each snapshot; a snapshot without one is left out. */
     entriesOf(snapshotKeys: readonly string[]): Promise<Map<string, LedgerEntry[]>>;
   };
   readonly ring: KeyRing;

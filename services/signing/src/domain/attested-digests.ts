@@ -12,8 +12,8 @@ export interface AttestedDigest {
 }
 
 /**
- * - `signed`: signed, with the endorsement that documents requires
- * - `unattested`: documents did not attest the digest, so it was not signed
+ * The outcomes of `SignOutcome`, of which `signed` has the endorsement that documents requires. And
+ * `unattested`: documents did not attest the digest, so it was not signed.
  */
 export type AttestedOutcome =
   | Exclude<SignOutcome, { kind: "signed" }>

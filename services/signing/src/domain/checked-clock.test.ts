@@ -36,7 +36,7 @@ test.each([
   expect([clock.isOff, clock.offsetMs()]).toEqual([isOff, offsetMs]);
 });
 
-test("a process whose clock is off uses the database's time, and says by how much", async () => {
+test("a process whose clock is off uses the database's time, and says how far off the clock is", async () => {
   wall += 3_600_000;
   await compare(40);
   elapsed += 1_000;

@@ -1,7 +1,7 @@
 import type { LedgerBatch, LedgerEntry } from "./ledger.ts";
 import { parseStatement } from "./statement.ts";
 
-/** The signature of a snapshot that documents holds. */
+/** What documents holds as the signature of one snapshot. */
 export interface HeldSignature {
   /** `snapshotKeyOf` of the snapshot. */
   readonly snapshotKey: string;
@@ -33,7 +33,7 @@ export interface Comparison {
 interface CompareOptions {
   ledger: {
     batches(signal: AbortSignal): AsyncIterable<Pick<LedgerBatch, "entries">>;
-    /** All entries of the snapshots that have any. */
+    /** All entries of each snapshot; a snapshot without one is left out. */
     entriesOf(snapshotKeys: readonly string[], signal: AbortSignal): Promise<Map<string, LedgerEntry[]>>;
   };
   held: HeldSignatures;

@@ -58,7 +58,7 @@ describe("a pause", () => {
     expect(() => assertRing(ringOf(off))).not.toThrow();
   });
 
-  test("ends with the key that was paused; pausing twice, or resuming what signs, changes nothing", () => {
+  test("ends with the same key signing again; pausing twice, or resuming what signs, changes nothing", () => {
     const off = pauseSigning(founded, now);
     expect(resumeSigning(off, now)).toEqual(founded);
     expect(pauseSigning(off, now)).toBe(off);
@@ -71,7 +71,7 @@ describe("a pause", () => {
     expect(signingKey({ keys: resumeSigning(off, later(100 * dayMs)) })?.keyId).toBe("first");
   });
 
-  test("whose end came while no process ran retires the key: receivers would refuse it", () => {
+  test("that ends an hour before the key's end retires the key: receivers would refuse it", () => {
     const keys = resumeSigning(pauseSigning(founded, now), later(33 * dayMs - hourMs));
     expect(keys[0]).toMatchObject({ state: "retired", validUntil: later(33 * dayMs), sealed: undefined });
   });

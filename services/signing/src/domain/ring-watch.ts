@@ -12,7 +12,6 @@ import { type RingStorage, updateRing } from "./update-ring.ts";
 export interface Signers {
   /** Notes that this process signs. @returns the time of the database's clock */
   report(): Promise<Date>;
-  /** The time of the database's clock. */
   databaseTime(): Promise<Date>;
   /** Notes that this process no longer signs. */
   leave(): Promise<void>;
@@ -45,7 +44,6 @@ const lookAgeMaxMs = 5_000;
 
 const reportEveryMs = 3_000;
 
-/** The result of a look at the ring. */
 interface Look {
   readonly ring: KeyRing;
   /** Undefined while no key signs, or when this process does not sign. */
@@ -55,9 +53,9 @@ interface Look {
 }
 
 /**
- * Reads the ring repeatedly, and signs with its active key. A process that signs also does the
- * ring's due changes (`tendRing`). A process that does not sign pauses the ring when no other
- * process signs.
+ * Reads the ring, once for each look, and opens its keys for signing. In a process that signs, each
+ * look also makes the ring's due changes (`tendRing`). In a process that does not sign, each look
+ * pauses the ring when no other process signs.
  */
 export class RingWatch {
   readonly #deps: RingWatchDeps;
@@ -73,8 +71,9 @@ export class RingWatch {
   /**
    * Reads the ring. Concurrent calls share one look.
    *
-   * @throws RingFault, errors of `KeyCustody.open` and of the database; after any of them nothing
-   * is signed until a look succeeds
+   * @throws RingFault, after which nothing is signed until a look succeeds; errors of
+   * `KeyCustody.open` and of the database, after which the last look is used while it is younger
+   * than five seconds
    */
   look(): Promise<Look | undefined> {
     this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined));

@@ -4,8 +4,8 @@ import { keyIdOf } from "./key-id.ts";
 import { assertRing, type KeyRing, type RingKey } from "./key-ring.ts";
 
 /**
- * The stored ring cannot be used: it cannot be read, or this service did not store it. The message
- * may be shown to operators.
+ * The stored ring cannot be used, for example because it is malformed, its seal does not hold, it
+ * is older than one that was read, or it is gone. The message may be shown to operators.
  */
 export class RingFault extends Error {
   override readonly name = "RingFault";
@@ -14,9 +14,11 @@ export class RingFault extends Error {
 /** A ring as it is stored. */
 export interface SealedRing {
   readonly ring: KeyRing;
-  /** The wrapped key of `mac`. It stays the same for the life of the ring. */
+  /** The key of `mac`, wrapped. A re-wrap replaces the envelope; the key in it stays the same. */
   readonly seal: SealedKey;
-  /** Over revision and keys, so that nobody can add a key without the seal key. */
+  /**
+   * Over revision, keys and list key, so that nobody can change any of them without the seal key.
+   */
   readonly mac: Uint8Array;
 }
 
@@ -26,9 +28,9 @@ export async function sealRing(ring: KeyRing, seal: SealedKey, sealKey: SealKey)
 }
 
 /**
- * Checks the seal, and that the id of each key is derived from it.
+ * Checks the seal, the rules of a ring, and that the id of each key is derived from the key.
  *
- * @throws RingFault
+ * @throws RingFault when one of them does not hold
  */
 export async function openSealedRing({ ring, mac }: SealedRing, sealKey: SealKey): Promise<KeyRing> {
   const expected = await sealKey.mac(textOf(ring));

@@ -83,7 +83,8 @@ export class SealedRings implements RingStorage {
    *
    * @param entry of the audit log
    * @returns undefined when there is no ring
-   * @throws RingFault, errors of `KeyCustody.rewrap`
+   * @throws RingFault, errors of `KeyCustody.rewrap`; Error when other processes changed the ring
+   * in each of ten attempts
    */
   async rewrap(entry?: RingEntry): Promise<RewrappedRing | undefined> {
     for (let attempt = 0; attempt < rewrapAttemptsMax; attempt += 1) {
@@ -143,14 +144,19 @@ export class SealedRings implements RingStorage {
     return true;
   }
 
-  /** Concurrent reads may end in another order than they began. */
+  /**
+   * Ignores an older revision, because concurrent reads may end in another order than they began.
+   */
   #note(revision: number, seal: SealedKey): void {
     if (revision < this.#revision) return;
     this.#revision = revision;
     this.#seal = seal;
   }
 
-  /** At the start the custody's own error tells the operator which setting is wrong. */
+  /**
+   * Until a seal was opened it throws the custody's own error, which tells the operator which
+   * setting is wrong; later a RingFault.
+   */
   async #openStored(seal: SealedKey): Promise<SealKey> {
     try {
       return await this.#open(seal);

@@ -41,9 +41,9 @@ export type SignOutcome =
 
 export interface SignDigestsDeps {
   /**
-   * The key that signs: `ring-watch.ts`.
+   * The key that signs, and its ring.
    *
-   * @throws DomainError failed_precondition while signing is off, unavailable
+   * @throws DomainError as `RingWatch.signingState` does
    */
   signingState(): Promise<SigningState>;
   ledger: Ledger;

@@ -44,7 +44,7 @@ test("the vector's ring gives the vector's body, statement and signature, anywhe
   }
 });
 
-test("a list is stated anew within the hour and at every change, and not while the ring cannot be used", async () => {
+test("a list is stated anew after an hour and when the ring changes, but not while the ring is unusable", async () => {
   let clock = vector.issuedAt.getTime();
   let read: () => Promise<KeyRing> = async () => ring;
   const faults: unknown[] = [];

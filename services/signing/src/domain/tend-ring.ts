@@ -17,8 +17,9 @@ export interface RingRules {
 export type GenerateKey = () => Promise<CustodyKey>;
 
 /**
- * The due changes of the ring, made by a process that signs: resumes signing, replaces an active
- * key that is missing or too old by one that may sign, and keeps one key pending.
+ * Makes the due changes of the ring, in a process that signs: resumes signing, retires pending keys
+ * whose planned end is too near, replaces an active key that is missing or too old by one that may
+ * sign, and keeps one key pending.
  *
  * @param keys undefined when there is no ring yet, empty when signing was never on
  * @returns the same array when nothing is due
@@ -34,7 +35,7 @@ export async function tendRing(
   return withStandby(rotated, now, rules, generate);
 }
 
-/** Adds a pending key, unless there is one. */
+/** Adds a pending key, unless there is one whose planned end leaves time to use it. */
 export async function withStandby(
   keys: readonly RingKey[],
   now: Date,

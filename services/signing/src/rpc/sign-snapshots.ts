@@ -25,8 +25,8 @@ export interface SignSnapshotsDeps extends SignAttestedDeps {
 }
 
 /**
- * Logs refused digests: a second text for a signed snapshot, or a digest that documents did not
- * attest.
+ * Logs refused digests: those of a signed snapshot that differ from the signed digest, those whose
+ * snapshot has a signature in the ledger that no key made, and those that documents did not attest.
  */
 export function signSnapshots(deps: SignSnapshotsDeps): MethodImpl<typeof SigningService.method.signSnapshots> {
   return async ({ items }) => {

@@ -145,7 +145,9 @@ export class LedgerStore implements Ledger {
     return new Map(found.entries().map(([snapshotKey, all]) => [snapshotKey, newest(all)]));
   }
 
-  /** All entries of the snapshots that have any, read with majority concern. */
+  /**
+   * All entries of each snapshot, read with majority concern; a snapshot without one is left out.
+   */
   async entriesOf(snapshotKeys: readonly string[], signal?: AbortSignal): Promise<Map<string, LedgerEntry[]>> {
     const keys = [...snapshotKeys];
     const isWanted = { $in: ["$$entry.snapshotKey", keys] };

@@ -57,8 +57,8 @@ export class RingStore implements SealedRingStorage {
   }
 
   /**
-   * Majority concern, because after a failover a ring that was rolled back would look like one from
-   * a backup.
+   * Reads with majority concern. Without it this process could read a revision that a failover
+   * rolls back, and would then take the ring before it for one from a backup.
    */
   async read(): Promise<SealedRing | undefined> {
     const row = await this.#rings.findOne({ _id: "ring" }, { maxTimeMS: 5_000, readConcern: "majority" });

@@ -59,7 +59,9 @@ export class SignerStore implements Signers {
     return (await this.#rows.findOne({ $expr: isAlive }, { maxTimeMS: 5_000 })) !== null;
   }
 
-  /** Number of signing processes that do not hold the KEK with this id. */
+  /**
+   * Number of processes that reported in the last ten seconds and do not hold the KEK with this id.
+   */
   async countWithout(kekId: string): Promise<number> {
     return this.#rows.countDocuments({ $expr: isAlive, kekIds: { $ne: kekId } }, { maxTimeMS: 5_000 });
   }

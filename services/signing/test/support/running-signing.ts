@@ -60,7 +60,7 @@ export interface TestDigest {
   version: bigint;
   status: string;
   sha256: Uint8Array;
-  /** By default the right one. */
+  /** By default the one that documents would make. */
   attestation?: Uint8Array;
 }
 

@@ -123,8 +123,8 @@ async function readChanges(
   const waitMs = Number(wait) * 1_000;
   if (waitMs === 0) return look();
   return call.longPoll(async (idle) => {
-    // A call without a wait comes first: changes are answered at once, and an empty answer is kept
-    // for a wait that is ended early.
+    // The first call does not wait: it finds changes that are there already. Its empty answer is
+    // sent when the wait of the second call is ended early.
     const now = await look();
     if (!isEmpty(now)) return now;
     const waiting = { ...request, since: now.since, waitMs };

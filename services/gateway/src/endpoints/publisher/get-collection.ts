@@ -31,7 +31,6 @@ const cursor = Type.Optional(
 
 const query = Type.Object({ ...filters, include, ...pageParameters, cursor }, { additionalProperties: false });
 
-/** The routes of all collections; each answers one page. */
 export const getCollection = collections.map(({ name, type }) =>
   defineRoute({
     method: "GET",

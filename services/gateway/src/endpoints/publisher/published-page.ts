@@ -20,7 +20,6 @@ export interface PageDeps {
 
 const limitDefault = 50;
 
-/** How many items an answer has at most. */
 export const limitParameter = Type.Optional(integerText(1, 200, String.raw`^(?:[1-9]\d?|1\d\d|200)$`, limitDefault));
 
 /** The number in a validated `limitParameter`. */
@@ -32,7 +31,7 @@ export const cursorParameter = Type.Optional(
   Type.String({ description: "nextCursor of an earlier page, verbatim. A malformed one means from the top." }),
 );
 
-/** The query parameters of every walk through published documents. */
+/** The query parameters of pages of published documents. */
 export const pageParameters = {
   updatedSince: Type.Optional(
     Type.String({
@@ -107,8 +106,8 @@ const rpcMsMin = Date.parse("0001-01-01T00:00:00.000Z");
 const rpcMsMax = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Moves an instant into the range of a Timestamp. All documents' times are within these years, so
- * the nearest instant selects the same documents.
+ * Moves an instant into the range of a Timestamp. All stored times are within these years, so a
+ * query with the nearest instant selects the same documents, snapshots or deliveries.
  */
 export function clampToRpc(ms: number): number {
   return Math.min(Math.max(ms, rpcMsMin), rpcMsMax);

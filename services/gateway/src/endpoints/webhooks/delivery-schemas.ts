@@ -11,7 +11,10 @@ export const eventNames = [
 
 const deliveryStates = ["pending", "held", "delivered", "superseded", "exhausted"];
 
-/** States of the deliveries that a replay sends again. */
+/**
+ * States of the deliveries that a replay may send again. `missing` stands for snapshots without a
+ * delivery.
+ */
 export const replayStates = ["delivered", "superseded", "exhausted", "missing"];
 
 const stamp = Type.String({ format: "date-time" });

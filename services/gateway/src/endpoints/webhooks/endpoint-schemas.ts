@@ -182,7 +182,10 @@ export const endpointParams = Type.Object({
 /** The body rule of webhook routes. Settings are small, so 64 KiB are enough. */
 export const jsonBody = { types: ["application/json"], bytesMax: 64 * 1024 };
 
-/** Longer than one attempt at a receiver may take, because the call answers with its result. */
+/**
+ * Longer than one attempt at a receiver may take, because the call answers with the attempt's
+ * result.
+ */
 export const pingTimeoutMs = 18_000;
 
 export const endpointExample = {

@@ -21,8 +21,9 @@ const requestBytes = 512 * 1024;
 const endMsMax = { buffered: 60_000, streamed: 600_000 };
 
 /**
- * Compresses and sends answers. For an answer of more than 16 KiB, its size is reserved in a pool
- * that tenants share until its reader has it; the answer is cut off when that takes too long.
+ * Compresses and sends answers. When the answer to a GET has more than 16 KiB, its size is reserved
+ * in a pool that tenants share until its reader has it. Such an answer is cut off when its reader
+ * takes too long.
  */
 export class AnswerBuffers implements Disposable {
   readonly #pools: Pick<Pools, "answers" | "streams">;
@@ -110,7 +111,7 @@ export class AnswerBuffers implements Disposable {
   }
 }
 
-/** What an answer holds while its reader reads nothing: `streamBytes`, or this many bytes. */
+/** What an answer holds while its reader reads nothing, in bytes; "stream" means `streamBytes`. */
 type Held = "stream" | number;
 
 function heldBy({ body }: Answer): Held {

@@ -15,7 +15,7 @@ const nowBytesMax = 8 * 1024;
 const wholeBytesMax = 1024 * 1024;
 const copiesBytesMax = 32 * 1024 * 1024;
 
-/** Compresses answers when their clients accept it. */
+/** Compresses answers for clients that accept brotli or gzip. */
 export class AnswerEncoder {
   readonly #copies = new EncodedCopies(copiesBytesMax);
 

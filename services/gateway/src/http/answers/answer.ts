@@ -6,7 +6,10 @@ import { type HttpError, statusOf } from "../../errors/http-error.ts";
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Replace `headers` once a streamed body has begun, when its first bytes determine them. */
+  /**
+   * Present when the first bytes of a streamed body determine the headers. It is called when they
+   * are there, and its result replaces `headers`.
+   */
   readonly headersOnceBegun?: () => Readonly<Record<string, string>>;
   /**
    * Pieces are sent one after the other. A stream is opened only when its bytes are sent, so not
@@ -64,7 +67,7 @@ export function ok(status: 200 | 201, data: object): Answer {
 export interface CacheRule {
   readonly etag: string;
   readonly cacheControl: string;
-  /** Whether a service has found that the client has the copy, and sent no body. */
+  /** Whether a service has found that the client has the copy, and has therefore sent no body. */
   readonly notModified?: boolean;
 }
 

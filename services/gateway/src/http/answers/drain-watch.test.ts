@@ -105,7 +105,7 @@ test("an answer that is not over by its deadline is cut, and one that has ended 
   expect(await reasons()).toEqual([["late", 1]]);
 });
 
-test("a pipelined answer is not cut before its turn, and is cut as slow after it", async () => {
+test("a pipelined answer is not cut before its turn, and is cut when its reader then takes nothing", async () => {
   const { response, socket, begin } = queued();
   watch.watch(response, 60_000);
   await seconds(70);
@@ -118,7 +118,7 @@ test("a pipelined answer is not cut before its turn, and is cut as slow after it
   expect(socket.cut).toBe(true);
 });
 
-test("a pipelined answer whose turn came is cut at its deadline", async () => {
+test("a pipelined answer is cut at its deadline, which counts from its turn", async () => {
   const { response, socket, begin } = queued();
   watch.watch(response, 60_000);
   await seconds(30);

@@ -18,7 +18,7 @@ test("readers of the same bytes get one copy for each encoding, also when they a
   expect([brotliDecompressSync(first), gunzipSync(gzipped)]).toEqual([Buffer.concat(pieces), Buffer.concat(pieces)]);
 });
 
-test("a page that changed by one byte is compressed anew, and never answered in place of the old one", async () => {
+test("a page that differs by one byte from the cached one is compressed anew", async () => {
   const copies = new EncodedCopies(1_000_000);
   const pieces = page();
   await copies.get(acme, pieces, "gzip");

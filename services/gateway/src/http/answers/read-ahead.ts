@@ -1,6 +1,6 @@
 import type { Answer, StreamedBody } from "./answer.ts";
 
-/** An answer up to this size is sent as a whole. */
+/** An answer below this size is sent as a whole. */
 const wholeBytesMax = 64 * 1024;
 
 /**

@@ -45,7 +45,7 @@ test.each([
   expect(detailsOf(endpointInput, body)).toEqual([{ pointer, message }]);
 });
 
-test("a patch without members is refused with that reason", () => {
+test("a patch without members is refused: it must have at least one", () => {
   expect(detailsOf(endpointPatch, {})).toEqual([{ pointer: "", message: "must have at least 1 member" }]);
 });
 

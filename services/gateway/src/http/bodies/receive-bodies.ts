@@ -26,7 +26,7 @@ interface Receiving {
   bytes: number;
 }
 
-/** The memory of bodies, from the start of a request to its end. */
+/** The steps that count the memory of a request's body, at its start and when the body is used. */
 interface ReceivedBodies {
   /** Registers a request, whose body takes memory as its pieces come. */
   readonly expect: onRequestHookHandler;

@@ -35,8 +35,9 @@ export function acceptBody(headers: IncomingHttpHeaders, rule: BodyRule): string
 
 /**
  * Reads a whole body, and passes each piece to `take` before keeping it. Rejects with errors of
- * `take`, with PAYLOAD_TOO_LARGE above the rule's length, REQUEST_TIMEOUT when the client is too
- * slow, INVALID_PAYLOAD when it leaves. The rest of a refused body is discarded.
+ * `take`, with an HttpError that the stream emits, with PAYLOAD_TOO_LARGE above the rule's length,
+ * REQUEST_TIMEOUT when the client is too slow, INVALID_PAYLOAD when it leaves. The rest of a
+ * refused body is discarded.
  */
 export function readBody(stream: IncomingMessage, rule: BodyRule, take: (piece: Buffer) => void): Promise<Buffer> {
   const timeoutMs = rule.timeoutMs ?? timeoutMsDefault;

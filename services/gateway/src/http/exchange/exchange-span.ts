@@ -2,7 +2,6 @@ import { parseTraceparent, readTraceparent } from "@vidimus/kit/rpc/context/call
 import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { FastifyRequest } from "fastify";
 
-/** The facts of an ended request for its span. */
 interface EndedExchange {
   /** 499 when the client left before the answer. */
   readonly status: number;

@@ -52,7 +52,6 @@ export function headersFor(requestId: string): Record<string, string> {
   return { "x-request-id": requestId, ...commonHeaders };
 }
 
-/** Sets the start time and trace of a new request, and the common headers of its answer. */
 export function openExchange(request: FastifyRequest, reply: FastifyReply, tracing: Tracing | undefined): void {
   request.startedAt = performance.now();
   openTrace(request, tracing);
