@@ -69,7 +69,7 @@ test.each([
   [{ "cache-control": "public, max-age=7200" }, "more than an hour"],
   [{ "cache-control": "public, s-maxage=60" }, "more than an hour"],
   [{ ...cached, age: "4000" }, "4000 s old"],
-])("a trust list that is old, or may be, is a warning: %j", async (headers, words) => {
+])("a trust list that is over an hour old, or that caches may keep for longer, is a warning: %j", async (headers, words) => {
   const body = { active: active.keyId, keys: [active] };
   expect(await check(body, headers)).toEqual(["warning", expect.stringContaining(words)]);
 });
