@@ -33,7 +33,9 @@ const endpointRow = {
   maxInFlight: 32,
 };
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The requests that the services received; those of `createTenant` with actor and role. */
+/**
+ * The requests for changes that the services received; those of `createTenant` with actor and role.
+ */
 const calls: unknown[] = [];
 
 beforeAll(async () => {

@@ -18,7 +18,7 @@ const member = {
 };
 const invitation = { invitationId: "i1", roles: ["writer"], note: "Bo", invitedBy: "cli:kari", expiresAt: time };
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The changes that were requested. */
+/** The changes that commands requested of the service. */
 const changes: unknown[] = [];
 
 beforeAll(async () => {

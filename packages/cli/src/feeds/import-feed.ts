@@ -25,7 +25,6 @@ type Result =
   | { readonly outcome: "created" | "existing"; readonly id: string }
   | { readonly outcome: "rejected"; readonly item: string; readonly reason: string; readonly failed: boolean };
 
-/** Most requests that are open at the same time. */
 const concurrentMax = 8;
 
 /**

@@ -6,7 +6,6 @@ import { type SettingName, settingNames, type SettingRule, settingRules, type Se
 
 /** The sources of settings, and where files with settings are searched for. */
 export interface SettingSources {
-  /** From the command line. */
   flags: SettingValues & { profile?: string; "key-file"?: string };
   env: Readonly<Record<string, string | undefined>>;
   /** Where the search for `.vidimus/dev.json` starts. */

@@ -49,7 +49,7 @@ export function mountRoutes(app: FastifyInstance, routes: readonly Route[], opti
   }
 }
 
-/** The path of a route, as the server matches it. */
+/** The path that the server matches, such as `/t/:tenant/keys/:key`. */
 export function urlOf(route: Route): string {
   return route.access === "member" ? `/t/:tenant${route.path}` : route.url;
 }

@@ -21,7 +21,6 @@ export interface Call {
   readonly now: Date;
   /** Aborts when the browser has left. */
   readonly signal: AbortSignal;
-  /** Counts the rounds of calls to services that this request takes. */
   readonly rounds: RoundCounter;
   cookie(kind: CookieKind): string;
   /**

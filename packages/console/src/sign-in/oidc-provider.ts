@@ -16,7 +16,7 @@ export interface SignInAttempt {
   readonly verifier: string;
   /** Greatest accepted age of the proof of identity, in seconds. */
   readonly maxAge: number;
-  /** Path to go to afterwards. */
+  /** Path to open after the sign-in. */
   readonly returnTo: string;
 }
 
