@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Old JavaScript, because an old Node must be able to run this file to report that it is too old.
+// This file has only old syntax, because an old Node must be able to run it, to report that Node is
+// too old.
 const nodeMin = 26;
 if (Number(process.versions.node.split(".")[0]) < nodeMin) {
   console.error(

@@ -1,4 +1,3 @@
-/** A stream that text is written to. */
 export type TextStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
 /** The process as commands see it. Tests pass their own. */

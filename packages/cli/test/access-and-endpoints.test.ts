@@ -33,7 +33,9 @@ const endpointRow = {
   maxInFlight: 32,
 };
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The requests that the services received; those of `createTenant` with actor and role. */
+/**
+ * The requests for changes that the services received; those of `createTenant` with actor and role.
+ */
 const calls: unknown[] = [];
 
 beforeAll(async () => {
@@ -225,7 +227,7 @@ test("endpoints test says what came of the ping, and fails unless it was accepte
   });
 });
 
-test("endpoints list shows the endpoints, delete removes one, and fails for an unknown one", async () => {
+test("endpoints list shows an endpoint, and delete fails for one that does not exist", async () => {
   expect((await cli("endpoints", "list", "--tenant", "demo")).stdout).toContain("e1  Desk  https://r.example/");
   expect(await cli("endpoints", "delete", "e1", "--tenant", "demo", "--json")).toMatchObject({
     code: 0,
@@ -256,7 +258,7 @@ test.each([
   expect(await run(argv)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
 });
 
-test("a setting that is missing everywhere is named, with the way to a dev stack", async () => {
+test("a setting that is missing everywhere is named, with how to give it and how to start a dev stack", async () => {
   expect(await run(["keys", "list"])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("no dev stack found: run `npm start`, or pass --tenant"),

@@ -259,7 +259,7 @@ describe("internal ports", () => {
     });
   });
 
-  test("/readyz gives the reason, /metrics the version of Node, the gateway's port the API's revision", async () => {
+  test("the ops ports tell why a service is not ready, its version of Node, and the API's revision", async () => {
     const gateway = await openGateway();
     const metrics = (version: string) => ({ body: `x 1\nnodejs_version_info{version="v${version}",major="1"} 1\n` });
     const healthy = stack.use(

@@ -10,7 +10,7 @@ import { openTestServices, route } from "./support/services.ts";
 
 const at = timestampFromDate(new Date("2026-01-05T10:00:00Z"));
 const time = "2026-01-05T10:00:00.000Z";
-/** Documents of the tenant: more than fit on one page of the service. */
+/** Number of the tenant's documents: more than fit on one page of the service. */
 const owned = 450;
 const summary = { type: "core/article", version: 2n, status: "draft", title: "Å", createdAt: at, changedAt: at };
 let services: Awaited<ReturnType<typeof openTestServices>>;
@@ -153,7 +153,7 @@ test("list that reaches the last document does not say that there are more", asy
   expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([owned, ""]);
 });
 
-test("list filters by actor and time, orders and counts", async () => {
+test("list passes its filters and its order on, and --count prints only a number", async () => {
   await documents(["list", "--actor", "ida", "--changed-since", "2026-11-22", "--sort", "created", "--limit", "1"]);
   await documents(["list", "--limit", "1"]);
   expect(filters).toMatchObject([

@@ -23,7 +23,7 @@ const check = async (...grants: object[]) => {
   return run(["grants", "check", file], { cwd: dir });
 };
 
-it("a file without a fault is said to have none, and shown as JSON", async () => {
+it("a file without a fault is said to have none, and --json prints its grants", async () => {
   expect(await check(newsroom)).toMatchObject({ code: 0, stdout: `${file}: 1 grants, no fault\n` });
   const { stdout } = await run(["grants", "check", file, "--json"], { cwd: dir });
   expect(JSON.parse(stdout)).toEqual([{ ...newsroom, methods: [], people: false }]);

@@ -18,7 +18,7 @@ const keys = [
   { ...key, keyId: "k4", createdAt: past, expiresAt: future, revokedAt: past },
 ];
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The changes that were requested. */
+/** The changes that commands requested of the service. */
 const changes: unknown[] = [];
 
 beforeAll(async () => {

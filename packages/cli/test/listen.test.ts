@@ -51,7 +51,7 @@ const listening = (...argv: string[]) => [
   ...argv,
 ];
 
-test("listen registers an endpoint, verifies webhooks, names their faults, and removes the endpoint", async () => {
+test("listen verifies the webhooks to an endpoint of its own, which it removes at its end", async () => {
   const ended = run(listening("--count", "2", "--json"));
   const url = await registered.promise;
   const answers = [await fetch(url, ping(secret)), await fetch(url, ping(Buffer.alloc(32, 4)))];

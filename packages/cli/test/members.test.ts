@@ -18,7 +18,7 @@ const member = {
 };
 const invitation = { invitationId: "i1", roles: ["writer"], note: "Bo", invitedBy: "cli:kari", expiresAt: time };
 let services: Awaited<ReturnType<typeof openTestServices>>;
-/** The changes that were requested. */
+/** The changes that commands requested of the service. */
 const changes: unknown[] = [];
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ test("members invitations lists the open invitations, and revoke-invitation ends
   expect(changes).toEqual([{ tenantId: "demo", invitationId: "i1" }]);
 });
 
-test("members set-roles and remove name the member and its roles", async () => {
+test("members set-roles gives the named member the roles, and members remove takes it out", async () => {
   const { stdout } = await cli("members", "set-roles", memberId, "--roles", "admin,writer");
   expect(stdout).toBe(`${memberId} is admin, writer of tenant demo\n`);
   await cli("members", "remove", memberId);

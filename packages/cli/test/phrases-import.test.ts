@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { refuse } from "./support/gateway.ts";
 import { run } from "./support/run.ts";
 
-/** Rows of each imported part. */
+/** Number of rows of each imported part. */
 let taken: number[];
 /** How many requests, from the first on, are answered with 429 and Retry-After. */
 let busy: number;

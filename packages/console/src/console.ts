@@ -16,7 +16,6 @@ import { SessionStore } from "./store/session-store.ts";
 
 type RunningConsole = RunningProcess;
 
-/** Starts the console, which serves its pages at `pagesHost` and `pagesPort`. */
 export function startConsole(config: ConsoleConfig): Promise<RunningConsole> {
   return startService("console", config, async (stack, { log, metrics, credentialsFor }) => {
     const { mongoUrl: url, database, origin, oidc } = config;

@@ -23,7 +23,7 @@ afterAll(async () => {
   await console?.[Symbol.asyncDispose]();
 });
 
-/** Rows of the table, by what was done and to what. */
+/** The rows of the table, each as what was done and to what: `made a key: Last`. */
 function rowsOf({ text }: Page): string[] {
   const cells = [...text.matchAll(/<td data-label="(What|Which)"[^>]*>\s*<div>(.*?)<\/div>/gs)].map(([, , cell = ""]) =>
     cell.replace(/<[^>]*>/g, "").trim(),
@@ -31,7 +31,7 @@ function rowsOf({ text }: Page): string[] {
   return cells.flatMap((what, index) => (index % 2 === 0 ? [`${what}: ${cells[index + 1]}`] : []));
 }
 
-test("changes of all services are one list, newest first, with who made them by name", async () => {
+test("changes of keys and of endpoints are one list, newest first, which names who made each", async () => {
   using endpoints = openRpcClient(EndpointService, { target: console.dev.grpc.delivery });
   const asAda = { "vidimus-role": "owner", "vidimus-actor": memberIdOf({ issuer: linkIssuer, subject: "ada" }) };
   await access.createApiKey({ tenantId: console.tenantId, name: "First", scopes: ["publisher:read"] });
@@ -65,7 +65,7 @@ test("the URL narrows the list of changes by kind, by actor and by day, and malf
   }
 });
 
-test("the pages show each change once, also when many have the same millisecond", async () => {
+test("the pages of the audit list show each change once, also when many have the same millisecond", async () => {
   const made = await access.createApiKey({ tenantId: console.tenantId, name: "Rolled", scopes: ["publisher:read"] });
   let { keyId } = made.apiKey!;
   for (let rolls = 0; rolls < 52; rolls += 1) {
@@ -95,7 +95,7 @@ test("the pages show each change once, also when many have the same millisecond"
   expect(captions.at(-1)).toMatch(/^Changes 101 to \d+, newest first$/);
 });
 
-test("the page names a service that is down, and shows the changes of the others", async () => {
+test("the audit page names the services that are down, and shows the changes of the others", async () => {
   await using gateway = await openGateway();
   await gateway.access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
   await using lonely = await openLinkedConsole(gateway.grpcPort);
@@ -108,6 +108,6 @@ test("the page names a service that is down, and shows the changes of the others
   expect(rowsOf(page)).toContain("made the newsroom: Demo newsroom");
 });
 
-test("no page took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -74,7 +74,7 @@ async function sendAgain(path: string): Promise<Page> {
   return ada.submit(at(`${path}/again`), { once: hiddenOf(text, "once") });
 }
 
-test("a failing delivery is found by its webhook id, shows its attempts, and is sent again", async () => {
+test("a failing delivery's page shows its attempts, and makes the next one due at once", async () => {
   const path = await find();
   const page = await waitFor(path, /failing, \d+ attempt/);
   expect(wordsOf(page)).toMatch(/503 Service Unavailable after \d+ ms/);
@@ -86,7 +86,7 @@ test("a failing delivery is found by its webhook id, shows its attempts, and is 
   expect(wordsOf(after)).toMatch(/503 Service Unavailable after .* 204 No Content after/);
 });
 
-test("a finished delivery is sent again once for each form, and the page says what came of it", async () => {
+test("a form sends a finished delivery again once, and the page says what the receiver answered", async () => {
   const path = await find();
   await waitFor(path, "The receiver took it.");
   const before = receiver.received.length;
@@ -112,7 +112,7 @@ test("a delivery's page shows its request computed again: headers without secret
   expect(headers).toContain("webhook-signature: •••");
 });
 
-test("what documents, receivers and endpoints say is shown as text, whatever it is", async () => {
+test("titles, receivers' answers and names of endpoints are shown as text, never as markup", async () => {
   const one = await open(await find());
   expect(decoded(one.text)).toContain(scripted);
   for (const { text } of [one, await open("/deliveries")]) {
@@ -152,7 +152,7 @@ test("a delivery that does not exist is 404", async () => {
   }
 });
 
-test("the page of a held delivery says what sends it, and until then it cannot be sent again", async () => {
+test("a held delivery cannot be sent again, and its page says that starting the endpoint sends it", async () => {
   const { text } = await open(await find());
   await room.endpoints.disableEndpoint({ tenantId: console.tenantId, endpointId });
   const held = await room.push({ title: "Held" });
@@ -169,7 +169,10 @@ test("the page of a held delivery says what sends it, and until then it cannot b
   await waitFor(path, "The receiver took it.");
 });
 
-/** Counts what a replay of everything would send to the endpoint; the form then starts it. */
+/**
+ * Counts what a replay of everything would send to the endpoint. Returns the page with the count,
+ * and the fields of its form, which starts the replay.
+ */
 async function countAll() {
   const everything: [string, string][] = [
     ["endpoint", endpointId],
@@ -180,7 +183,7 @@ async function countAll() {
   return { counted, form: [...everything, ...hidden] };
 }
 
-test("a replay is counted before it starts, starts once for each form, and its page shows its end", async () => {
+test("a replay sends what was counted before, once, however often its form is sent", async () => {
   const before = receiver.received.length;
   const { counted, form } = await countAll();
   expect(wordsOf(counted)).toContain("2 snapshots of 2 fit what you chose.");
@@ -196,7 +199,7 @@ test("a replay is counted before it starts, starts once for each form, and its p
   expect(receiver.received.length).toBe(before + 2);
 });
 
-test("a running replay shows its progress, keeps a second one from starting, and can be cancelled", async () => {
+test("while a replay runs, a second one to the endpoint is refused, and the first can be cancelled", async () => {
   const released = Promise.withResolvers<void>();
   receiver.behaviour.answer = (_webhook, response) => void released.promise.then(() => response.writeHead(204).end());
   const [first, second] = [await countAll(), await countAll()];
@@ -220,19 +223,19 @@ test.each([
   ["everything since a day", ["options=all", "since=2026-01-01T00:00"], "options", "leave one out"],
   ["a beginning after the end", ["since=2026-02-01T00:00", "until=2026-01-01T00:00"], "since", "must not be after"],
   ["no time", ["since=soon"], "since", "This is not a time."],
-])("a replay of %s is refused at its field, before anything is counted", async (_, chosen, field, words) => {
+])("a form that asks to replay %s is refused at the field at fault", async (_, chosen, field, words) => {
   const page = await open(`/replays/count?${[`endpoint=${endpointId}`, ...chosen].join("&")}`);
   expect(page.status).toBe(400);
   expect(page.text).toContain(`<a href="#${field}">`);
   expect(wordsOf(page)).toContain(words);
 });
 
-test("a replay that would send nothing offers no start", async () => {
+test("a count of nothing to send offers no button that starts the replay", async () => {
   const page = await open(`/replays/count?endpoint=${endpointId}&states=exhausted`);
   expect(wordsOf(page)).toContain("Nothing would be sent");
   expect(page.text).not.toContain("Start the replay");
 });
 
-test("no page took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

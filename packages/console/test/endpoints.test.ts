@@ -157,7 +157,7 @@ test.each([
   expect((await ada.submit(at("/endpoints/new"), [...Object.entries(mended), ...published])).status).toBe(200);
 });
 
-test("an endpoint without events is refused at the events", async () => {
+test("an endpoint without events is refused, with the fault at the field of the events", async () => {
   const page = await register({ name: "Deaf" }, []);
   expect([page.status, page.text]).toEqual([
     400,
@@ -169,7 +169,7 @@ test("an endpoint without events is refused at the events", async () => {
 const change = async (page: string, fields: readonly [string, string][]) =>
   ada.submit(at(`${page}/edit`), [["url", receiver.url], ["events", "snapshot.usable"], ...fields]);
 
-test("a change of an endpoint keeps the headers that it does not name", async () => {
+test("a change of an endpoint's settings keeps its headers when none are typed", async () => {
   const { endpointId, page } = await registered("Before", { headers: "x-one: 1" });
   const form = await ada.open(at(`${page}/edit`));
   expect(fieldOf(form.text, "name")).toBe("Before");
@@ -186,7 +186,7 @@ test("a change of an endpoint keeps the headers that it does not name", async ()
   expect(await read(endpointId)).toMatchObject({ ...settings, ...kept });
 });
 
-test("headers that are typed replace an endpoint's headers, which can also be removed", async () => {
+test("typed headers replace those of an endpoint, and a check box removes them", async () => {
   const { endpointId, page } = await registered("With headers", { headers: "x-one: 1" });
   await change(page, [["headers", "x-two: 2"]]);
   expect(await read(endpointId)).toMatchObject({ headerNames: ["x-two"], name: new URL(receiver.url).host });
@@ -220,7 +220,7 @@ test("two people change one endpoint at once, and neither loses what the other h
   expect(await read(endpointId)).toMatchObject({ name: "Named by Grace", ratePerSecond: 2 });
 });
 
-test("a paused endpoint holds what is published, says since when and by whom, and sends it once started", async () => {
+test("what is published while an endpoint is paused is held, and sent once somebody starts the endpoint", async () => {
   const own = await openReceiver();
   const { endpointId, page } = await registered("Pauses", { url: own.url });
   const paused = await ada.submit(at(`${page}/pause`));
@@ -240,7 +240,7 @@ test("a paused endpoint holds what is published, says since when and by whom, an
   await own[Symbol.asyncDispose]();
 });
 
-test("a new secret is shown once, and until the overlap ends webhooks are signed with the old one, too", async () => {
+test("until the overlap of a rotation ends, webhooks are signed with the old secret, too", async () => {
   const own = await openReceiver();
   const { page, secret: old } = await registered("Rotates", { url: own.url });
   const asked = await ada.open(at(`${page}/rotate`));
@@ -311,7 +311,7 @@ test("an endpoint of another tenant is not found", async () => {
   expect(endpoints.map(({ name, disablement }) => [name, disablement])).toEqual([["Theirs", undefined]]);
 });
 
-test("an integrator registers, sees and pauses endpoints", async () => {
+test("an integrator may register and pause endpoints", async () => {
   const ivan = new Browser();
   await console.signIn(ivan, "ivan");
   const memberId = memberIdOf({ issuer: linkIssuer, subject: "ivan" });
@@ -322,6 +322,6 @@ test("an integrator registers, sees and pauses endpoints", async () => {
   expect([paused.status, paused.text]).toEqual([200, expect.stringContaining("The endpoint is paused.")]);
 });
 
-test("no page took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -20,7 +20,7 @@ test("the grant that deploys with the console names the methods that its pages c
   expect(named.filter((name) => /KeyAdminService|Tenant$/.test(name))).toEqual([]);
 });
 
-test("the grant has every role in which pages act, and no other", () => {
+test("the console's grant has exactly the roles in which its pages act", () => {
   const [grant] = parseGrants(readFileSync(grantFile, "utf8")).values();
   const acted = rights.flatMap((right) => rolesWith(right));
   expect([...(grant?.roles ?? [])].toSorted()).toEqual([...new Set(acted)].toSorted());

@@ -68,7 +68,7 @@ test("the last owner stays owner after leaving the group that gave it the role",
   expect([left.page.status, await rolesOf("eva", "times")]).toEqual([200, ["owner"]]);
 });
 
-test("two first sign-ins at once make one member", async () => {
+test("two first sign-ins of a person at once make one member", async () => {
   const claims = { groups: ["desk"] };
   const pages = await Promise.all([signIn("ida", claims), signIn("ida", claims)]);
   expect(pages.map(({ page }) => page.status)).toEqual([200, 200]);

@@ -85,7 +85,7 @@ test("a secret is shown once: not by the same form again, not in the list, not o
   expect(apiKeys.filter(({ name }) => name === "Once")).toHaveLength(1);
 });
 
-test("a fault is shown at its field and in a summary, and the form keeps what was typed", async () => {
+test("a fault of a new key is shown with a link to its field, and the form keeps what was typed", async () => {
   const page = await make(`"><script>alert(1)</script>\u0007`, ["publisher:read"], { ends: "2001-01-01" });
   expect(page.status).toBe(400);
   expect(page.text).toContain('<a href="#name">It must have 1 to 200 characters and no control characters.</a>');
@@ -100,7 +100,7 @@ test("a fault is shown at its field and in a summary, and the form keeps what wa
   expect((await ada.submit(at("/keys/new"), good)).status).toBe(200);
 });
 
-test("names that others wrote are shown as text, whatever is in them", async () => {
+test("names of keys are shown as text on every page, never as markup", async () => {
   const names = ['"><script>alert(1)</script>', "n".repeat(200), "‮نشرة الأخبار", "速報デスク"];
   for (const name of names) {
     const { status, text } = await make(name, ["publisher:read"]);
@@ -114,7 +114,7 @@ test("names that others wrote are shown as text, whatever is in them", async () 
   }
 });
 
-test("a rolled key works beside the new one until its overlap ends, and cannot be rolled again", async () => {
+test("the page of a rolled key says until when the old one works, and a second roll is refused", async () => {
   await make("Rolls", ["publisher:read"]);
   const id = await idOf("Rolls");
   const asked = await ada.open(at(`/keys/${id}/roll`));
@@ -170,7 +170,7 @@ test("a form whose session has ended keeps what was typed, and makes one key onc
 
 const fieldValue = (text: string, name: string) => hiddenOf(text, name);
 
-test("56 keys come in two pages that say which keys they show, and repeat and miss none", async () => {
+test("56 keys come in two pages, which repeat none and miss none", async () => {
   const { tenantId } = await console.newRoom();
   const made = await access.createApiKey({ tenantId, name: "Rolled", scopes: ["publisher:read"] });
   let { keyId } = made.apiKey!;
@@ -191,6 +191,6 @@ test("56 keys come in two pages that say which keys they show, and repeat and mi
   expect([ids.length, new Set(ids.map(([, id]) => id)).size]).toEqual([56, 56]);
 });
 
-test("no page took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

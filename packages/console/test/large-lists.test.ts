@@ -15,7 +15,9 @@ import { slowRoutes } from "./support/rpc-rounds.ts";
 const opened = new AsyncDisposableStack();
 const ada = new Browser();
 const [endpointCount, deliveryCount, memberCount] = [100, 100_000, 260];
-/** Most commands of a page, including those that services send by themselves meanwhile. */
+/**
+ * Most commands to MongoDB for a page, including those that services send by themselves meanwhile.
+ */
 const ownMax = 30;
 const arabic = "نشرة الأخبار العاجلة من الميناء";
 const japanese = "速報デスク";
@@ -117,7 +119,7 @@ async function joinMembers(): Promise<void> {
   }
 }
 
-test("the list of 100 endpoints takes a bounded number of searches, and has each name in its direction", async () => {
+test("the list of 100 endpoints takes at most three searches for each, and 30 commands more", async () => {
   let page = { status: 0, text: "" };
   const commands = await delivery.during(async () => (page = await open("/endpoints")));
   expect([page.status, rowsOf(page.text)]).toEqual([200, endpointCount]);
@@ -129,7 +131,7 @@ test("the list of 100 endpoints takes a bounded number of searches, and has each
   expect(commands.length).toBeLessThanOrEqual(3 * endpointCount + ownMax);
 });
 
-test("100,000 deliveries come in pages of 50, each within two seconds and a bounded number of commands", async () => {
+test("100,000 deliveries come in pages of 50, each within two seconds and at most 30 commands", async () => {
   const seen = new Set<string>();
   let path = "/deliveries";
   for (let count = 0; count < 4; count += 1) {
@@ -166,6 +168,6 @@ test("people beyond the first 200 members are shown by name where keys and chang
   }
 });
 
-test("no page took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -44,7 +44,7 @@ async function rolesOf(subject: string) {
   return all.find(({ memberId }) => memberId === idOf(subject))?.roles;
 }
 
-test("a colleague who accepts an invitation as editor, whose link is shown once, becomes an editor", async () => {
+test("the link of an invitation is shown once, and makes the colleague who accepts it an editor", async () => {
   const page = await invite(ada, "Kari, night desk", ["editor"]);
   expect(page.status).toBe(200);
   const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
@@ -82,7 +82,7 @@ test("a revoked invitation makes nobody a member", async () => {
   expect((await guest.submit(`${console.origin}/invitation`, { code })).text).toContain("accepted or revoked");
 });
 
-test("the last owner is neither removed nor demoted, and the page says why with the name", async () => {
+test("the last owner is neither removed nor demoted, and the page names the owner and says why", async () => {
   for (const path of [`/members/${idOf("ada")}/remove`, `/members/${idOf("ada")}/roles`]) {
     // Others that earlier tests signed in are owners, too.
     const { members: all } = await members.listMembers({ tenantId: "demo" });
@@ -110,7 +110,7 @@ test("when two owners demote each other at once, one form is refused, and one of
   await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("grace"), roles: ["owner"] });
 });
 
-test("roles may be any that a workflow knows, and a member who removes itself loses the newsroom", async () => {
+test("a member may get roles that the form does not list, and loses the newsroom by removing itself", async () => {
   const iris = await signedIn("iris");
   const changed = await ada.submit(at(`/members/${idOf("iris")}/roles`), [
     ["roles", "owner"],
@@ -126,7 +126,7 @@ test("roles may be any that a workflow knows, and a member who removes itself lo
   expect((await iris.open(at(""))).status).toBe(404);
 });
 
-test("an admin lists and invites members, but cannot invite an owner or remove a member", async () => {
+test("an admin sees the members, but cannot invite an owner or remove a member", async () => {
   const bo = await signedIn("bo");
   await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("bo"), roles: ["admin"] });
   const list = await bo.open(at("/members"));
@@ -138,7 +138,7 @@ test("an admin lists and invites members, but cannot invite an owner or remove a
   expect((await bo.submit(at(`/members/${idOf("ada")}/remove`))).status).toBe(403);
 });
 
-test("names and notes that others wrote are shown as text, never as markup", async () => {
+test("the note of an invitation is shown as text, never as markup", async () => {
   const note = '"><script>alert(1)</script>';
   const page = await invite(ada, note, ["writer"]);
   const list = await ada.open(at("/members"));

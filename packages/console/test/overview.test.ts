@@ -24,7 +24,7 @@ afterAll(async () => {
   await console?.[Symbol.asyncDispose]();
 });
 
-test("the overview says that nothing needs a person, or which endpoint is paused, and by whom", async () => {
+test("the overview names a paused endpoint and who paused it, and without one says that all is well", async () => {
   expect(await overview()).toContain("Nothing needs you now.");
   await using receiver = await openReceiver();
   const { tenantId } = console;
@@ -40,7 +40,7 @@ test("the overview says that nothing needs a person, or which endpoint is paused
   await room.endpoints.deleteEndpoint({ tenantId, endpointId });
 });
 
-test("an endpoint that fails again and again is named with its last answer and what happens by itself", async () => {
+test("the overview names an endpoint that fails again and again, with its last answer and what follows", async () => {
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
   const { tenantId } = console;
   const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url, name: "Fails" });
@@ -60,7 +60,7 @@ test("an endpoint that fails again and again is named with its last answer and w
   await room.endpoints.deleteEndpoint({ tenantId, endpointId: endpoint!.endpointId });
 }, 60_000);
 
-test("a key that ends this week is named, and one that ends later is not", async () => {
+test("the overview names a key that ends within a week, and none that ends later", async () => {
   const access = accessClient(console.accessPort);
   const inDays = (days: number) => timestampFromDate(new Date(Date.now() + days * 86_400_000));
   const key = { tenantId: console.tenantId, scopes: ["publisher:read"] };
@@ -93,6 +93,6 @@ test("while delivery is down the overview says so, and shows the rest", async ()
   expect(text).not.toContain("Nothing needs you");
 });
 
-test("no page took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -91,7 +91,7 @@ describe("one phrase", () => {
     expect(wordsOf(page)).toContain("Mistake 1 must not contain |");
   });
 
-  test("that two people edit keeps the first change, and the second person reads why, above what it typed", async () => {
+  test("that two people edit keeps the first change, and says to the second why nothing was saved", async () => {
     const id = (await add({ phrase: "tvist" })).url.pathname.split("/").at(-1);
     const read = valueOf(await browser.open(`${base}/${id}`), "read")!;
     const edit = (description: string) =>
@@ -166,7 +166,7 @@ describe("the list", () => {
 describe("an import", () => {
   const bad = "language,phrase,forbidden\r\nsv,bra,\r\nsv,,\r\nsv,dålig,kanske\r\n";
 
-  test("with two faults names them by line, stores nothing, and is mended on the page", async () => {
+  test("with faults stores nothing, and can be mended on the page, which names them by line", async () => {
     const page = await browser.submit(`${base}/import`, upload(bad, "import", "två fel.csv"));
     expect(page.status).toBe(400);
     const words = wordsOf(page);
@@ -191,7 +191,7 @@ describe("an import", () => {
     ["another encoding", new Uint8Array([0x6c, 0xe5, 0x0a]), "the file is not UTF-8"],
     ["an unknown column", "language,phrase,color\nsv,a,b\n", "color"],
     ["a row of another length", "language,phrase\nsv\n", "line 2: 1 cells where the header has 2"],
-  ] as const)("of %s is refused as a whole, and says why", async ([, file, why]) => {
+  ] as const)("of %s is refused as a whole, and the page says why", async ([, file, why]) => {
     const page = await browser.submit(`${base}/import`, upload(file));
     expect([page.status, wordsOf(page)]).toEqual([400, expect.stringContaining(why)]);
   });
@@ -204,7 +204,7 @@ describe("an import", () => {
     expect(wordsOf(await browser.submit(`${base}/import`, { do: "import" }))).toContain("Choose a file first.");
   });
 
-  test("of 10 MiB is read whole, and a byte more is refused with a page that the browser gets", async () => {
+  test("of 10 MiB is read whole, and one with a byte more is refused with a page that says why", async () => {
     const tenMebibytes = Buffer.alloc(10 * 1024 * 1024, "x");
     const whole = await browser.submit(`${base}/import`, upload(tenMebibytes));
     expect([whole.status, wordsOf(whole)]).toEqual([400, expect.stringContaining("a row has at most 256 KiB")]);
@@ -212,7 +212,7 @@ describe("an import", () => {
     expect([larger.status, wordsOf(larger)]).toEqual([413, expect.stringContaining("the file has more than 10 MiB")]);
   });
 
-  test("of somebody whose session has ended is not read, and is answered with a page", async () => {
+  test("of somebody whose session has ended is answered with a page that says so", async () => {
     const page = await new Browser().submit(`${base}/import`, upload(Buffer.alloc(9 * 1024 * 1024, "x")));
     expect([page.status, wordsOf(page)]).toEqual([401, expect.stringContaining("Your session has ended")]);
   });
@@ -274,6 +274,6 @@ describe("an export", () => {
   });
 });
 
-test("no page of phrases took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { slowRoutes } from "./support/rpc-rounds.ts";
 const opened = new AsyncDisposableStack();
 const ada = new Browser();
 let console: FullConsole;
-/** Accepts webhooks after a moment. */
+/** Accepts each webhook after 300 ms. */
 let receiver: Receiver;
 const at = (path: string) => `${console.origin}/t/${console.tenantId}${path}`;
 
@@ -80,6 +80,6 @@ test("a form that was refused is refused again for the same reason, and may be s
   expect((await ada.submit(at("/keys/new"), { ...past, ends: "" })).status).toBe(200);
 });
 
-test("no page took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

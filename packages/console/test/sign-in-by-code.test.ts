@@ -29,7 +29,7 @@ function cookieOf(answer: Response): string {
   );
 }
 
-test("a code signs in once; to show its newsroom does not use it up", async () => {
+test("a code signs in once, and showing its newsroom does not use it up", async () => {
   const code = await world.newCode();
   const confirm = await post("/sign-in", { code });
   expect([confirm.status, await confirm.text()]).toEqual([200, expect.stringContaining("Demo newsroom")]);

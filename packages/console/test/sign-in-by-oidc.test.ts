@@ -29,7 +29,7 @@ const sessionName = () => `vidimus_session_${world.port}`;
 
 const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_all, code) => String.fromCodePoint(Number(code)));
 
-/** Opens an invitation, and accepts it as the person whom the issuer signs in. */
+/** Invites the person whom the issuer signs in, and accepts the invitation as this person. */
 async function join(browser: Browser, roles: string[], tenantId = "demo") {
   const { code } = await world.members.inviteMember({ tenantId, roles, note: "" });
   await browser.submit(`${origin}/invitation`, { code });

@@ -55,7 +55,7 @@ test("a form that is sent with too old a proof does nothing, keeps what was type
 
 const memberId = () => memberIdOf({ issuer: world.issuer.url, subject: "kari" });
 
-test("everything that makes a secret or changes members needs a recent sign-in, and reading does not", async () => {
+test("making keys and changing members need a recent sign-in, and reading them does not", async () => {
   await age(16);
   const asking = routes({} as RoutesDeps).flatMap((route) => {
     if (route.access !== "member" || !route.recentSignIn) return [];

@@ -41,7 +41,7 @@ function verify(fields: { headers?: string; body?: string; secret?: string }): P
 const decoded = (markup: string) => markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 const wordsOf = ({ text }: Page) => decoded(text.replace(/<[^>]+>/g, " ")).replace(/\s+/g, " ");
 
-/** The checks of a page with one outcome. */
+/** Names of the checks on a page that have this outcome. */
 const checksWith = ({ text }: Page, outcome: string) => {
   const rows = text
     .split("<tr>")
@@ -51,7 +51,7 @@ const checksWith = ({ text }: Page, outcome: string) => {
 };
 const cellOf = ([, cell = ""]: RegExpExecArray) => decoded(cell.replace(/<[^>]+>/g, " ")).trim();
 
-test("the trust list is that of GET /api/keys, with who states it", async () => {
+test("the page of the trust list shows the keys of GET /api/keys, and who states them", async () => {
   const { active, keys } = (await (await fetch(`${console.dev.gateway}/api/keys`)).json()) as {
     active: string;
     keys: { keyId: string; publicKey: string }[];
@@ -86,7 +86,7 @@ test("without the secret the HMACs are not checked, and the rest is", async () =
   ]);
 });
 
-test("a whole request in one field is read, too", async () => {
+test("a whole request that is pasted into one field is verified, too", async () => {
   const whole = `POST /hook HTTP/1.1\n${linesOf(webhook)}\n\n${webhook.body.toString()}`;
   expect(wordsOf(await verify({ headers: whole, body: "", secret }))).toContain("Genuine: the platform sent it");
 });
@@ -141,6 +141,6 @@ test("a body of 1 MiB is taken, and one beyond the limit refused with a page", a
   expect([refused.status, wordsOf(refused)]).toEqual([413, expect.stringContaining("A text has more than 2048 KiB")]);
 });
 
-test("no page took more than two rounds of calls", async () => {
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -3,8 +3,8 @@ import { nouns, soloCommands } from "../nouns.ts";
 import type { World } from "../world.ts";
 
 /**
- * The words that may follow others: keyed by `noun`, by `noun command`, or by "" for the first
- * word.
+ * The words that may come next, by the words before: `noun`, `noun command`, the name of a command
+ * without a noun, or "" for the first word.
  */
 type Words = ReadonlyMap<string, readonly string[]>;
 

@@ -5,7 +5,10 @@ const noticeableMs = 5_000;
 /** Receivers refuse webhooks beyond this difference. */
 const refusedMs = 300_000;
 
-/** Checks the difference of the clock of `where` from the local one; positive when it is ahead. */
+/**
+ * Checks the clock of `where`, which is `skewMs` ahead of this machine's, or behind it when that is
+ * negative.
+ */
 export function checkClock(where: string, skewMs: number): Finding {
   const check = `clock of ${where}`;
   const seconds = Math.abs(skewMs / 1000).toFixed(1);

@@ -9,7 +9,7 @@ export function ok(check: string, finding: string): Finding {
   return { check, status: "ok", finding };
 }
 
-/** A part that works, but needs attention. */
+/** A fault for which `doctor` does not fail: its exit code is 1 only when something is broken. */
 export function warning(check: string, finding: string, remedy: string): Finding {
   return { check, status: "warning", finding, remedy };
 }

@@ -13,7 +13,7 @@ test.each([
   ["8.2.2", "8.2.3"],
   ["8.3.0", undefined],
   ["9.0.0", undefined],
-])("MongoDB %s needs %s", (version, needed) => {
+])("the patch release to which MongoDB %s must be updated is %s", (version, needed) => {
   expect(lacksPatch(version)).toBe(needed);
 });
 

@@ -24,7 +24,10 @@ export interface TransitionResult {
   readonly updatedAt: string | null;
 }
 
-/** Applies a transition to one document. @throws CliError when the service refuses it */
+/**
+ * @throws CliError when the document does not exist, or the service refuses the transition or
+ * cannot be reached
+ */
 export async function applyTransition(
   session: Session,
   { id: documentId, name, on }: { readonly id: string; readonly name: string; readonly on: VersionChoice },

@@ -18,7 +18,6 @@ import {
   type VersionChoice,
 } from "./apply-transition.ts";
 
-/** A document whose transition failed, and why. */
 interface Failed {
   readonly id: string;
   readonly reason: string;

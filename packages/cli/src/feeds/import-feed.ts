@@ -25,13 +25,12 @@ type Result =
   | { readonly outcome: "created" | "existing"; readonly id: string }
   | { readonly outcome: "rejected"; readonly item: string; readonly reason: string; readonly failed: boolean };
 
-/** Most requests that are open at the same time. */
 const concurrentMax = 8;
 
 /**
  * Pushes every item of a feed that can be mapped, eight at a time. A failed item does not stop the
- * others, unless the others would fail for the same reason: a refused key, or a gateway that cannot
- * be reached.
+ * others, unless they would fail for the same reason, such as a refused key or a gateway that
+ * cannot be reached.
  *
  * @param onEntry called after each entry, for the progress bar
  */

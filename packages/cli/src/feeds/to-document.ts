@@ -4,7 +4,6 @@ import type { JsonObject } from "../json-object.ts";
 import { someText } from "./json.ts";
 import { toDraft } from "./ninjs/to-draft.ts";
 
-/** A document to push, as JSON, with its id. */
 interface FeedDocument {
   readonly id: string;
   readonly json: string;

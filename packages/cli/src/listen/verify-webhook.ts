@@ -9,7 +9,7 @@ export interface Arrival {
   readonly event: string | null;
   readonly attempt: number;
   readonly bytes: number;
-  /** Set for a snapshot. */
+  /** These four members are set for a snapshot. */
   readonly documentType?: string;
   readonly documentId?: string;
   readonly version?: number;

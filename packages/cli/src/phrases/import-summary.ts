@@ -2,7 +2,6 @@ import type { ImportAnswer } from "../public-api/phrases-api.ts";
 import type { LeftOut } from "./hunspell/read-dictionary.ts";
 import type { PhraseFile } from "./read-phrase-file.ts";
 
-/** Adds the result of one part to the sum of earlier ones. */
 export function addAnswer(sum: ImportAnswer, answer: ImportAnswer): ImportAnswer {
   return {
     imported: sum.imported + answer.imported,

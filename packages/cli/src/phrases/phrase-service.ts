@@ -7,12 +7,11 @@ import type { Part } from "./phrase-file.ts";
 
 /** An import of 50,000 rows takes seconds, and waits for earlier imports. */
 const timeoutMs = 60_000;
-/** Most ids of one call. */
+/** Most ids that the service takes in one call. */
 const idsPerCall = 10_000;
 
 /** One language of a tenant's dictionary, at the teams door of phrases. */
 export interface LanguageDictionary extends Disposable {
-  /** The ids of all phrases of the language. */
   ids(): Promise<Set<string>>;
   /**
    * Imports a part, or returns what that would do in a dry run. The ids that a dry run returns for

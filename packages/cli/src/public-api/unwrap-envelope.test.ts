@@ -10,10 +10,13 @@ async function stripped(text: string, size: number): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-test.each([1, 2, 17, 18, 19, 1_000])("the value of data passes byte for byte, in pieces of %s", async (size) => {
-  const data = '{"phrases":[{"phrase":"}}"},{"phrase":"a"}]}';
-  expect(await stripped(`{"ok":true,"data":${data}}`, size)).toBe(data);
-});
+test.each([1, 2, 17, 18, 19, 1_000])(
+  "the value of data passes byte for byte from an answer in pieces of %s bytes",
+  async (size) => {
+    const data = '{"phrases":[{"phrase":"}}"},{"phrase":"a"}]}';
+    expect(await stripped(`{"ok":true,"data":${data}}`, size)).toBe(data);
+  },
+);
 
 test.each(["", '{"ok":true,"data":', '{"ok":true,"data":[]', '{"ok":false,"error":{}}', "[]"])(
   "the answer %j is refused, because its envelope is not whole",

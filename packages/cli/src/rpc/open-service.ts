@@ -14,7 +14,7 @@ type Act<S extends DescService, T> = (client: Client<S>, options: CallOptions) =
 
 /** An internal service, called as the session's user and role. Failed calls are `CliError`s. */
 export interface ServiceCaller<S extends DescService> extends Disposable {
-  /** Makes a call once. */
+  /** Makes a call once, because a repeated write could take effect twice. */
   call<T>(act: Act<S, T>): Promise<T>;
   /** Makes a read. It is repeated, up to three times, while the service cannot be reached. */
   read<T>(act: Act<S, T>): Promise<T>;

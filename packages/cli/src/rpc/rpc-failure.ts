@@ -5,8 +5,8 @@ import { connectionFailure } from "../connection-failure.ts";
 import { describeRefusal } from "../terminal/describe-refusal.ts";
 
 /**
- * Whether a call failed because the service could not be reached, or refused it for lack of
- * capacity.
+ * Whether a call failed with UNAVAILABLE: the service could not be reached, or could not answer
+ * now, for example for lack of capacity.
  */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ConnectError && error.code === Code.Unavailable;

@@ -8,10 +8,10 @@ import type { SettingValues } from "./setting-rules.ts";
 
 /** Addresses, certificate and keys of a running dev stack. */
 export interface DevStack {
-  /** The file it was read from. */
+  /** The file from which the stack was read. */
   readonly file: string;
   readonly addresses: Omit<SettingValues, "tenant" | "role" | "key">;
-  /** API keys by tenant. */
+  /** API keys by tenant id. */
   readonly keys: ReadonlyMap<string, string>;
 }
 

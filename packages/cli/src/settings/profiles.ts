@@ -6,7 +6,10 @@ import { readJsonFile } from "./json-file.ts";
 import { requireOwnFile } from "./own-file.ts";
 import { type SettingName, settingNames, type SettingValues } from "./setting-rules.ts";
 
-/** A file about profiles in the user's configuration folder. */
+/**
+ * Path of a file in the user's configuration folder: `profiles.json` holds all profiles, `profile`
+ * the name of the chosen one.
+ */
 function fileOf(name: "profiles.json" | "profile", { env, home }: Surroundings): string {
   return join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "vidimus", name);
 }
@@ -40,7 +43,7 @@ export async function readProfile(name: string, surroundings: Surroundings): Pro
 }
 
 /**
- * Reads all profiles of the file; undefined without one.
+ * Reads all profiles; undefined when there is no file of profiles.
  *
  * @throws CliError when others may read or change the file, or it is malformed
  */
@@ -59,7 +62,7 @@ export async function saveProfile(name: string, values: SettingValues, surroundi
 /**
  * Returns the name of the profile that `profile use` chose; undefined without one.
  *
- * @throws CliError when others may change the file
+ * @throws CliError when others may read or change the file
  */
 export async function chosenProfile(surroundings: Surroundings): Promise<string | undefined> {
   const file = fileOf("profile", surroundings);

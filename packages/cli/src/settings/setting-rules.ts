@@ -2,7 +2,7 @@ import { tenantIdPattern } from "@vidimus/kit/ids";
 import { rolePattern } from "@vidimus/kit/rpc/context/role-name";
 import { publicKeyPattern } from "../trust-root/public-key.ts";
 
-/** A setting: its names and the form of its value. */
+/** How a setting is named in the environment and in messages, and how its value is checked. */
 export interface SettingRule {
   readonly variable: string;
   /** What the setting is; completes "… is needed". */

@@ -56,7 +56,7 @@ test("a dev stack's API key is that of the tenant, whether a flag or a variable 
   expect((await resolve({ env: { VIDIMUS_TENANT: "rival" } })).get("key")).toBe("vk_rival");
 });
 
-test("a flag goes before the environment, that before a profile, and an empty value counts as absent", async () => {
+test("a flag goes before the environment, the environment before a profile; an empty value is absent", async () => {
   const env = { VIDIMUS_API_KEY: "vk_env", VIDIMUS_GATEWAY: "" };
   const flags = { profile: "staging" };
   expect((await resolve({ env, flags: { ...flags, key: "vk_flag" } })).get("key")).toBe("vk_flag");

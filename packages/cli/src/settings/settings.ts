@@ -6,7 +6,6 @@ import { type SettingName, settingNames, type SettingRule, settingRules, type Se
 
 /** The sources of settings, and where files with settings are searched for. */
 export interface SettingSources {
-  /** From the command line. */
   flags: SettingValues & { profile?: string; "key-file"?: string };
   env: Readonly<Record<string, string | undefined>>;
   /** Where the search for `.vidimus/dev.json` starts. */
@@ -34,7 +33,8 @@ export interface Settings {
  * checkout, else the chosen profile. A profile describes a deployment of its own, so with a profile
  * nothing comes from a dev stack.
  *
- * @throws CliError for a malformed setting, a missing profile, a file that cannot be read
+ * @throws CliError when a named or chosen profile is missing, or a file is malformed, cannot be
+ * read, or is open to other users
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
   const { flags, env } = sources;

@@ -105,7 +105,6 @@ export function toShownPing(ping: PingResult | undefined) {
   return { accepted, status: status || null, failure: failure || null, detail: detail || null, tookMs, answer };
 }
 
-/** The result of a ping in words. */
 export function pingText({ status, failure, detail, tookMs, accepted }: ReturnType<typeof toShownPing>): string {
   if (failure) return `the ping failed after ${tookMs} ms: ${failure}${detail ? `, ${detail}` : ""}`;
   return `the ping was ${accepted ? "accepted" : "refused"} with ${status} after ${tookMs} ms`;

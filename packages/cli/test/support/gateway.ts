@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { once } from "node:events";
 import { portOf } from "@vidimus/kit/port";
 
-/** A document that was pushed. */
 interface Pushed {
   readonly id: string;
   readonly type: string;

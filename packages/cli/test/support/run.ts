@@ -1,7 +1,6 @@
 import { PassThrough, Readable } from "node:stream";
 import { runCli } from "../../src/run-cli.ts";
 
-/** The result of a command line. */
 export interface Run {
   readonly code: number;
   readonly stdout: string;

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** A person as the issuer of the sign-in identifies it. An e-mail address is never a part of it. */
+/**
+ * What identifies a person: the issuer of the sign-in, and the issuer's id of the person, which is
+ * never an e-mail address.
+ */
 export interface Identity {
   /** URL of the OpenID Connect issuer, or `linkIssuer`. */
   readonly issuer: string;

@@ -10,6 +10,9 @@ test.each([
   ["oidc", 15.01, true, false],
   ["link", 15.01, false, false],
   ["link", 600, true, true],
-] as const)("a sign-in by %s, %s minutes ago, on loopback %s: recent %s", (way, minutes, isLoopback, expected) => {
-  expect(isRecentSignIn({ way, authTime: minutesAgo(minutes) }, now, isLoopback)).toBe(expected);
-});
+] as const)(
+  "a sign-in by %s of %s minutes ago (on loopback: %s) counts as recent: %s",
+  (way, minutes, isLoopback, expected) => {
+    expect(isRecentSignIn({ way, authTime: minutesAgo(minutes) }, now, isLoopback)).toBe(expected);
+  },
+);

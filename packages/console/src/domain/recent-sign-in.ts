@@ -1,7 +1,7 @@
 import type { Session } from "./session.ts";
 
 const recentMs = 15 * 60_000;
-/** The same in seconds, the unit of OpenID Connect. */
+/** 15 minutes in seconds, for `max_age` of OpenID Connect. */
 export const recentSeconds = recentMs / 1_000;
 
 /**

@@ -9,6 +9,6 @@ test.each([
   ["change members", ["admin"], undefined],
   ["member", ["writer"], ""],
   ["member", ["writer", "integrator"], "integrator"],
-] as const)("for %s a member with %j acts as %s", (right, roles, expected) => {
+] as const)("for the right %s a member with the roles %j acts as %s", (right, roles, expected) => {
   expect(roleFor(right, roles)).toBe(expected);
 });

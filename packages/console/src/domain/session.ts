@@ -21,7 +21,7 @@ export interface Session {
   readonly from: string;
   /** Header `User-Agent` of the sign-in, at most 200 characters. */
   readonly userAgent: string;
-  /** The last chosen tenant; "" for none. */
+  /** Tenant that `/` opens; with "" it opens the person's first one. */
   readonly tenantId: string;
   /** ID token for signing out at the issuer; undefined after a one-time code. */
   readonly idToken?: string;

@@ -22,7 +22,7 @@ interface AppOptions extends Omit<MountOptions, "cookies" | "uploads"> {
   readonly errorPage: ErrorPage;
 }
 
-/** Largest form by default: names, notes and lists of words. */
+/** Largest form by default, in bytes: enough for names, notes and lists of words. */
 const formBytesMax = 65_536;
 
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {

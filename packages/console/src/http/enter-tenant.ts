@@ -10,7 +10,7 @@ const lists = new Intl.ListFormat("en", { type: "disjunction" });
  * Checks that a person is a member of the tenant in the URL, and that its roles have the page's
  * right.
  *
- * @returns the handler of the call
+ * @returns a function that makes the page's answer
  * @throws DomainError `not_found`, in the same words, for a tenant of others and for one that does
  * not exist; `permission_denied` without the right
  */

@@ -51,7 +51,7 @@ const broken: Refusal = {
   text: { title: "Something is broken here", detail: "The fault is the console's. Its log says what it is." },
 };
 
-/** Answers every error of a request with a page, and logs bugs. */
+/** Answers every error of a request with a page. Logs bugs, and services that cannot be reached. */
 export function handleErrors(app: FastifyInstance, log: Logger, errorPage: ErrorPage): void {
   app.setErrorHandler((error, request, reply) => {
     const { status, text } = refusalOf(error);
@@ -84,8 +84,8 @@ function refusalOf(error: unknown): Refusal {
 }
 
 /**
- * The refusal for an error of the framework: a request that is too large, or of another content
- * type.
+ * The refusal for a 4xx error of the framework, such as a body that is too large; undefined for any
+ * other error.
  */
 function fromFramework(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("statusCode" in error)) return undefined;

@@ -49,7 +49,7 @@ export function mountRoutes(app: FastifyInstance, routes: readonly Route[], opti
   }
 }
 
-/** The path of a route, as the server matches it. */
+/** The path that the server matches, such as `/t/:tenant/keys/:key`. */
 export function urlOf(route: Route): string {
   return route.access === "member" ? `/t/:tenant${route.path}` : route.url;
 }
@@ -60,9 +60,10 @@ interface Asked {
 }
 
 /**
- * Calls the page for a person who may see it. Sends others, who are not signed in or not recently
- * enough, to the sign-in page, or shows them what they have typed in a form to send again. Only
- * members may enter a tenant; others cannot tell it from one that does not exist.
+ * Calls the page for a person who may see it. For a person who is not signed in, or not recently
+ * enough, a GET redirects to the sign-in page, and a POST is answered with a form that keeps what
+ * was typed, to be sent again. Only members may enter a tenant; others cannot tell it from one that
+ * does not exist.
  */
 async function admit(
   route: PersonRoute | TenantRoute,
@@ -127,8 +128,8 @@ export function send(reply: FastifyReply, cookies: Cookies, answer: Answer): Fas
 }
 
 /**
- * The body to send. For HEAD it is empty, because Fastify would read a stream to its end to send
- * none of it.
+ * The body to send. For HEAD a stream is closed unread, because Fastify would read it to its end to
+ * send none of it.
  */
 function bodyOf({ request }: FastifyReply, { file }: FileAnswer): FileAnswer["file"] {
   if (request.method !== "HEAD" || typeof file === "string") return file;

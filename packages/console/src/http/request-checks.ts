@@ -1,10 +1,10 @@
 import { DomainError } from "@vidimus/kit/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** A request that names another host than the console's, as happens with DNS rebinding. */
+/** A request whose `Host` is not the console's, as happens with DNS rebinding. */
 export class WrongHost extends Error {}
 
-/** A form of a page that does not belong to the console. */
+/** A request with an unsafe method, such as POST, that no page of the console sent. */
 export class ForeignForm extends DomainError {
   constructor() {
     super("permission_denied", "this form was not sent by a page of this console");
@@ -26,8 +26,9 @@ export function checkRequests(app: FastifyInstance, origin: URL): void {
 }
 
 /**
- * Browsers name the origin of a request in `Sec-Fetch-Site`, older ones only in `Origin`. A request
- * with neither is refused: no browser of the last five years sends one.
+ * Browsers say in `Sec-Fetch-Site` whether a request comes from a page of the same origin; older
+ * ones only name that origin in `Origin`. A request with neither is refused: every browser of the
+ * last five years sends one of the two.
  */
 function isOwnForm({ headers }: FastifyRequest, { origin }: URL): boolean {
   const site = headers["sec-fetch-site"];

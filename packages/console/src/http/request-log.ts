@@ -6,7 +6,7 @@ import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The person of the request's session; undefined without a session. */
+    /** The person of the request's session; undefined without one, or if it was not looked up. */
     person: Person | undefined;
     /** Rounds of calls to services; undefined for a request without a route. */
     rounds: RoundCounter | undefined;

@@ -21,19 +21,19 @@ export interface Call {
   readonly now: Date;
   /** Aborts when the browser has left. */
   readonly signal: AbortSignal;
-  /** Counts the rounds of calls to services that this request takes. */
   readonly rounds: RoundCounter;
   cookie(kind: CookieKind): string;
   /**
-   * Reads a form with a file or with long texts. Its body is read by this call and not before, when
-   * the sender is known to have the right. At most two such forms are in memory at the same time.
+   * Reads a form with a file or with long texts. The body is read only by this call, so not before
+   * the sender is known to have the page's right. At most two such forms are in memory at the same
+   * time.
    */
   withUpload<T>(limits: UploadLimits, use: (upload: Upload) => Promise<T>): Promise<T>;
 }
 
 /** A person who is signed in, as of this request. */
 export interface Person {
-  /** Id in the session's cookie, which is a secret. */
+  /** Secret id in the session's cookie. */
   readonly cookieId: string;
   readonly session: Session;
   /** `person:` and 32 hex digits. */
@@ -58,7 +58,7 @@ export interface TenantCall extends PersonCall {
   readonly params: Readonly<Record<string, string>>;
   /** Role in which the person acts; see `roleFor`. */
   readonly role: string;
-  /** Options of a call to a service: actor, role and deadline. */
+  /** Options of the page's calls to services; see `actingAs`. */
   readonly rpc: CallOptions;
   /** The address of a page of this tenant: `at("/keys")` is `/t/demo/keys`. */
   at(path: string): string;
@@ -101,7 +101,7 @@ export interface PersonRoute extends SignedInRoute {
  */
 export interface TenantRoute extends SignedInRoute {
   readonly access: "member";
-  /** After `/t/{tenant}`: "" or `/keys/:key`. */
+  /** Path after `/t/{tenant}`, for example "" or `/keys/:key`. */
   readonly path: string;
   readonly right: Right;
   handle(call: TenantCall): Promise<Answer>;

@@ -13,7 +13,10 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-/** Headers of every answer. */
+/**
+ * Adds these headers to every answer, also to errors. Answers with an asset replace
+ * `cache-control`.
+ */
 export function addSecurityHeaders(app: FastifyInstance, { protocol }: URL): void {
   const headers = {
     "content-security-policy": policy,

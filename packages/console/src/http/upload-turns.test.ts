@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { UploadTurns } from "./upload-turns.ts";
 
-test("two uploads run at once, others wait in their order, and a failed upload ends its turn", async () => {
+test("two uploads run at once, and each that ends or fails lets the next one in the queue begin", async () => {
   const turns = new UploadTurns();
   const begun: number[] = [];
   const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());

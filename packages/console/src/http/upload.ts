@@ -14,7 +14,7 @@ interface UploadedFile {
   readonly bytes: Buffer;
 }
 
-/** A form that was sent as `multipart/form-data`. */
+/** A form that was read into memory, with its files. */
 export interface Upload {
   readonly form: URLSearchParams;
   /** Files by the name of their field; none for a field in which no file was chosen. */
@@ -27,7 +27,8 @@ const mebibyte = 1024 * 1024;
 /**
  * Reads a form into memory. A url-encoded form has no files.
  *
- * @throws DomainError `too_large` beyond the limits, `invalid` for a body that is no form
+ * @throws DomainError `too_large` for a file or a text beyond the limits, `invalid` for a body that
+ * the parser refuses, such as one with too many fields
  */
 export async function readUpload(request: FastifyRequest, limits: UploadLimits): Promise<Upload> {
   const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
@@ -61,7 +62,7 @@ async function takeFile(files: Map<string, UploadedFile>, part: MultipartFile): 
   if (part.filename || bytes.length > 0) files.set(part.fieldname, { name: part.filename, bytes });
 }
 
-/** The refusal for a form that the parser does not take; undefined for a fault of the console. */
+/** The refusal for a form that the parser does not take; undefined for any other error. */
 function refusalOf(error: unknown, limits: UploadLimits): DomainError | undefined {
   const code = error instanceof Error && "code" in error ? error.code : "";
   if (code === "FST_REQ_FILE_TOO_LARGE") {

@@ -22,7 +22,10 @@ export class Html {
 /** Content of a template: text is escaped, `undefined` and `false` show nothing. */
 export type Content = Html | string | number | undefined | false | readonly Content[];
 
-/** A template of HTML. Attributes with a content are always in double quotes. */
+/**
+ * Makes markup of a template. The template must write double quotes around the content of an
+ * attribute, because a blank in the content would end an attribute without quotes.
+ */
 export function html(literals: TemplateStringsArray, ...contents: readonly Content[]): Html {
   return Html.join(literals, contents);
 }

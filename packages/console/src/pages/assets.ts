@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { OpenRoute } from "../http/route.ts";
 
-/** A file of the look. Its path contains its hash, so that browsers may cache it forever. */
+/**
+ * Reads a file of the folder `look`. Its path contains its hash, so that browsers may cache it
+ * forever.
+ */
 function readAsset(name: string, type: string) {
   const asset = readFileSync(new URL(`look/${name}`, import.meta.url), "utf8");
   const hash = createHash("sha256").update(asset).digest("hex").slice(0, 12);

@@ -1,4 +1,7 @@
-/** The order matters, because later browsers name earlier ones, too. */
+/**
+ * The order matters: a browser's header may also name browsers that come after it in this list.
+ * Edge's names Chrome and Safari.
+ */
 const browsers = [
   ["Edge", /\bEdg\//],
   ["Opera", /\bOPR\//],

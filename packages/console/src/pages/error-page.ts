@@ -5,7 +5,7 @@ import { type Html, html } from "../markup/html.ts";
 
 /**
  * A page that says what failed. It links to the start and redirects nowhere. For a signed-in person
- * it has the navigation of its tenant.
+ * it has the navigation of the tenant in the URL, else of the tenant chosen last.
  */
 export function errorPage({ title, detail, next }: ErrorText, { id, person, url }: FailedRequest): Html {
   return layout(

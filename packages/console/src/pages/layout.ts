@@ -7,7 +7,7 @@ import { roleList } from "./roles.ts";
 /** The parts of a page around its content. */
 interface Frame {
   readonly title: string;
-  /** Undefined on pages for everybody. */
+  /** The person whose navigation the page has; undefined for a page without navigation. */
   readonly person?: Person | undefined;
   /** Path of the page, to mark it in the navigation. */
   readonly path?: string;
@@ -15,7 +15,6 @@ interface Frame {
   readonly goOn?: string | undefined;
 }
 
-/** A whole page of HTML around its content. */
 export function layout({ title, person, path = "", goOn }: Frame, main: Html): Html {
   return html`<!doctype html>
     <html lang="en">

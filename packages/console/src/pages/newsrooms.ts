@@ -11,7 +11,8 @@ import { roleList } from "./roles.ts";
 import { whoYouAre } from "./who-you-are.ts";
 
 /**
- * `GET /newsrooms`: the tenants of the person, and the identity under which their members see it.
+ * `GET /newsrooms`: the tenants of the person, and the identity under which other members see the
+ * person.
  */
 export function getNewsrooms(): PersonRoute {
   return {

@@ -29,7 +29,9 @@ interface Overview {
   readonly names: ActorNames;
 }
 
-/** `GET /t/{tenant}`: what needs attention comes first. */
+/**
+ * `GET /t/{tenant}`: shows what needs attention, and below it the deliveries of the last 24 hours.
+ */
 export function getOverview(deps: OverviewDeps): TenantRoute {
   return tenantPage({
     path: "",

@@ -17,7 +17,10 @@ export interface FinishOidcDeps extends ApplyGroupsDeps {
   readonly log: Logger;
 }
 
-/** `GET /sign-in/callback`: the browser returns from the issuer. */
+/**
+ * `GET /sign-in/callback`: the browser returns from the issuer. Opens a session for the person whom
+ * the issuer's answer proves.
+ */
 export function finishOidc(deps: FinishOidcDeps): OpenRoute {
   return {
     access: "open",

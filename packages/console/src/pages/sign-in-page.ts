@@ -20,7 +20,6 @@ interface SignInPage {
   readonly error?: string;
 }
 
-/** The page on which people sign in. */
 export function signInPage({ links, provider }: SignInWays, { returnTo, again = false, error }: SignInPage): Html {
   const title = again ? "Sign in again" : "Sign in";
   return layout(

@@ -12,7 +12,10 @@ export interface Acting {
   readonly rounds: RoundCounter;
 }
 
-/** Options of a call with its actor, role and deadline. */
+/**
+ * Options of a call to a service: who acts, in which role ("" for none), and for which request. The
+ * call ends after 5 seconds, or when the signal of the request aborts.
+ */
 export function actingAs(call: Acting, actor: string, role = ""): CallOptions {
   const { requestId, signal, from, rounds } = call;
   return {

@@ -9,7 +9,10 @@ import {
 /** The answer of `GET /api/keys`, with its verification. */
 export interface ReadTrustList {
   readonly answer: TrustListAnswer & { readonly body: string };
-  /** Whether an offline root is pinned. Without one the list key in the list is trusted. */
+  /**
+   * Whether an offline root is pinned. Without one the list key that comes with the list is
+   * trusted.
+   */
   readonly hasRoot: boolean;
   /** Undefined when the list is refused. */
   readonly list?: VerifiedTrustList;

@@ -18,8 +18,8 @@ export interface ApplyGroupsDeps {
 }
 
 /**
- * Actor of the changes that rules make. It also marks the members that rules made: it has invited
- * them.
+ * Actor of the changes that rules make. As the inviter of a member it marks the members that rules
+ * made.
  */
 const groupsActor = "console-groups";
 

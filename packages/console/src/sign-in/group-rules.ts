@@ -19,8 +19,8 @@ type RolesByTenant = ReadonlyMap<string, readonly string[]>;
 const rolePattern = /^[\w-]{1,64}$/;
 
 /**
- * Parses the file of CONSOLE_OIDC_GROUPS: `{"claim": "groups", "rules": [{"group": "desk", "tenant":
- * "demo", "roles": ["editor"]}]}`. The claim is `groups` unless it is named.
+ * Parses the file of CONSOLE_OIDC_GROUPS: `{"claim": "groups", "rules": [{"group": "desk",
+ * "tenant": "demo", "roles": ["editor"]}]}`. A file without `claim` means the claim `groups`.
  *
  * @throws ConfigError that lists every fault, one a line, with its JSON pointer
  */

@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const base = { MONGODB_URL: "mongodb://127.0.0.1/", OPS_PORT: "0" };
 const issuer = { CONSOLE_OIDC_ISSUER: "https://id.example.org", CONSOLE_OIDC_CLIENT_ID: "vidimus" };
 
-test("one-time codes sign in by default only on loopback without an issuer, else when switched on", () => {
+test("one-time codes are on by default only on loopback without an issuer, elsewhere by CONSOLE_LINKS=on", () => {
   const away = { CONSOLE_ORIGIN: "https://console.example.org" };
   expect(readConfig(base)).toMatchObject({ links: true, oidc: undefined });
   expect(readConfig({ ...base, ...issuer })).toMatchObject({ links: false, oidc: { clientId: "vidimus" } });
@@ -47,7 +47,7 @@ test("every fault of the settings and of the rules is named", () => {
   }
 });
 
-test("the client's secret is read from a file that others cannot read", () => {
+test("the client's secret is read from a file, which is refused when others can read it", () => {
   const file = join(folder, "secret");
   writeFileSync(file, "very secret\n", { mode: 0o600 });
   const settings = { ...base, ...issuer, CONSOLE_OIDC_CLIENT_SECRET_FILE: file };

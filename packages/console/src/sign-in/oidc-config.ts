@@ -3,7 +3,6 @@ import { readPrivateFile, readSmallFile } from "@vidimus/kit/private-file";
 import { isLoopback } from "@vidimus/kit/rpc/doors/shared/connections";
 import { type GroupRules, parseGroupRules } from "./group-rules.ts";
 
-/** Settings of sign-in with OpenID Connect. */
 export interface OidcConfig {
   readonly issuer: URL;
   readonly clientId: string;

@@ -16,7 +16,7 @@ export interface SignInAttempt {
   readonly verifier: string;
   /** Greatest accepted age of the proof of identity, in seconds. */
   readonly maxAge: number;
-  /** Path to go to afterwards. */
+  /** Path to open after the sign-in. */
   readonly returnTo: string;
 }
 
@@ -78,7 +78,8 @@ export class OidcProvider {
    * Ends a sign-in with the issuer's answer.
    *
    * @param url with which the browser returned
-   * @throws DomainError `unauthenticated` when the answer does not prove an identity
+   * @throws DomainError `unauthenticated` when the answer does not prove an identity, `unavailable`
+   * when the issuer fails or does not answer
    */
   async finish(url: URL, { state, nonce, verifier, maxAge }: SignInAttempt): Promise<Vouched> {
     const configuration = await this.#discover();

@@ -2,7 +2,6 @@ import type { DatabaseVersion } from "@vidimus/kit/mongo/database-version";
 import { SentFormStore } from "./sent-form-store.ts";
 import { SessionStore } from "./session-store.ts";
 
-/** The version and indexes of the console's rows. */
 export const consoleDatabaseVersion: DatabaseVersion = {
   base: 1,
   steps: [],

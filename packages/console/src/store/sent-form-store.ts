@@ -62,7 +62,8 @@ export class SentFormStore {
   }
 
   /**
-   * Notes that a form has taken effect or may have. `made` is what it made, where that is known.
+   * Notes that a form has taken effect, or may have taken effect. `made` is what it made, where
+   * that is known.
    */
   async end(memberId: string, token: string, made?: MadeByForm): Promise<void> {
     const _id = idOf(memberId, token);

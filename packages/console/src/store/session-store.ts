@@ -14,7 +14,6 @@ interface SessionRow extends Omit<Session, "identity"> {
 
 /** `lastSeenAt` is written at most this often. */
 const seenEveryMs = 60_000;
-/** Most sessions of a person in a list. */
 const listMax = 100;
 const answerMsMax = 2_000;
 

@@ -73,7 +73,7 @@ function configurationOf(consoleOrigin: string, people: ReadonlyMap<string, Clai
   };
 }
 
-/** The page that asks whether to sign out. */
+/** Answers with the form that asks whether to sign out. */
 async function showForm(context: { body: string }, form: string): Promise<void> {
   context.body = form;
 }

@@ -7,7 +7,7 @@ import type { World } from "../../world.ts";
 import { outcomeOf, toShown } from "../../shown/shown-delivery.ts";
 
 const pollMs = 1_000;
-/** Older deliveries are not read again. */
+/** Only deliveries that were stored within this time are read. */
 const watchedMs = 10 * 60_000;
 const pageMax = 200;
 

@@ -9,7 +9,6 @@ import { printable } from "../../terminal/printable.ts";
 import { openProgress } from "../../terminal/progress.ts";
 import type { World } from "../../world.ts";
 
-/** A file that was read, with its name. */
 interface Source extends PhraseFile {
   readonly file: string;
 }
@@ -78,7 +77,9 @@ async function replaceAll(
   session.print({ ...result, leftOut, dryRun }, dryRun ? `${summary}\nnothing was written: --yes does it` : summary);
 }
 
-/** Sends a part of a file. An error names the file and its rows at fault, with `before` below. */
+/**
+ * Sends a part of a file. An error names the file and its rows at fault; its last line is `before`.
+ */
 async function namingRows<T>(file: string, part: Part, before: string | undefined, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

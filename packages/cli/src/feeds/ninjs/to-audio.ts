@@ -6,7 +6,6 @@ import type { NinjsItem } from "./ninjs-item.ts";
 import { takeRenditions } from "./renditions.ts";
 import { plainIn, takeTitle } from "./texts.ts";
 
-/** Maps an audio item to a `core/audio`. */
 export function toAudio(item: NinjsItem): Mapping {
   const title = takeTitle(item);
   const creditLine = item.roleText("descriptions", plainIn("creditline", "credit"));

@@ -285,7 +285,7 @@ test.each([
   [{ headlines: [{ role: "main", value: "" }], title: "T", slugline: "s" }, "T"],
   [{ slugline: "s" }, "s"],
   [{}, uri],
-])("of %j the title is %s", (members, title) => {
+])("an item with %j has the title %s", (members, title) => {
   expect(toDraft({ uri, type: "text", ...members }).title).toBe(title);
 });
 

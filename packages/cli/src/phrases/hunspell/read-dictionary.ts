@@ -23,7 +23,7 @@ export interface LeftOut {
 interface Dictionary {
   readonly words: readonly DictionaryWord[];
   readonly leftOut: LeftOut;
-  /** Entries with flags, which have no meaning without a .aff file. */
+  /** Number of entries with flags. Without a .aff file their meaning is unknown. */
   readonly flagged: number;
 }
 

@@ -3,11 +3,11 @@ export const auditedServices = ["access", "delivery", "documents"] as const;
 
 export type AuditedService = (typeof auditedServices)[number];
 
-/** A kind of change in the filter. */
+/** A kind of change in the filter of the audit page. */
 interface AuditKind {
   readonly label: string;
   readonly service: AuditedService;
-  /** What was done in words, by the action of an entry. */
+  /** What was done, in words, by the `action` of an audit entry. */
   readonly actions: Readonly<Record<string, string>>;
 }
 
@@ -79,7 +79,10 @@ export const auditKinds: Readonly<Record<string, AuditKind>> = {
 
 const words = new Map(Object.values(auditKinds).flatMap(({ actions }) => Object.entries(actions)));
 
-/** An action in words; an unknown one of a newer service unchanged. */
+/**
+ * An action in words. For an action of a newer service that is not listed above, its name with
+ * blanks for underscores.
+ */
 export function actionInWords(action: string): string {
   return words.get(action) ?? action.replaceAll("_", " ");
 }

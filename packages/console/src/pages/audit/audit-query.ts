@@ -75,8 +75,8 @@ export interface AuditRequest {
 }
 
 /**
- * A request for `rows` rows, for as many more as were shown already, and for one more, which tells
- * whether there is another page.
+ * A request for `rows` entries, for the entries of the position's millisecond that were shown
+ * already, since they come again, and for one more, which tells whether there is another page.
  */
 export function requestFor({ actor, kind, from, to, position }: AuditQuery, rows: number): AuditRequest {
   const dayEnd = to === "" ? Number.POSITIVE_INFINITY : Date.parse(to) + dayMs;

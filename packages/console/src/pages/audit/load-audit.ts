@@ -22,7 +22,6 @@ export interface AuditPage {
   readonly next: AuditPosition | undefined;
 }
 
-/** Most entries of a page. */
 const rowsMax = 50;
 
 /** Reads the logs of all matching services at the same time, and merges them. */

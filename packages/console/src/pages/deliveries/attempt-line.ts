@@ -5,7 +5,7 @@ import { dueIn, exactly } from "../parts/times.ts";
 import { attempts as attemptsIn, stateMeanings } from "./delivery-state.ts";
 import { isAccepted, outcomeOf, tookOf } from "../parts/outcome.ts";
 
-/** The attempts at a delivery, oldest first, and what happens next without a person. */
+/** The attempts at a delivery, oldest first, and what happens next if nobody does anything. */
 export function attemptLine(delivery: Delivery, made: readonly DeliveryAttempt[], now: Date): Html {
   const left = delivery.attemptCount - made.length;
   return html`<section class="sheet padded" aria-labelledby="attempts">
@@ -28,7 +28,7 @@ function attemptItem(attempt: DeliveryAttempt): Html {
   </li>`;
 }
 
-/** What happens next to a delivery without a person. */
+/** What becomes of a delivery if nobody does anything. */
 function whatFollows({ state, nextAttemptAt }: Delivery, now: Date): Html {
   if (state === "pending" && nextAttemptAt)
     return html`<b>Next attempt</b> by itself ${dueIn(timestampDate(nextAttemptAt), now)}`;

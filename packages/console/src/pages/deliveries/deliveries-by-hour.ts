@@ -16,7 +16,7 @@ const [barWidth, gap, barHeight] = [18, 8, 70];
 const heightMin = 2;
 const hoursOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
 
-/** Deliveries by the hour as bars, with a table for screen readers. */
+/** Deliveries by the hour as bars, with their numbers in a table that is folded at first. */
 export function deliveriesByHour({ hours }: CountDeliveriesResponse): Html {
   const bars = hours.map((hour) => ({ all: sumOf(hour), failed: countOf(hour, "exhausted")?.count ?? 0 }));
   const most = Math.max(1, ...bars.map(({ all }) => all));
@@ -101,8 +101,8 @@ function countOf({ counts }: DeliveryHour, named: string) {
 }
 
 /**
- * The number of deliveries in a state, over all hours. There are more when the count of an hour
- * stopped early.
+ * The number of deliveries in a state, over all hours. `hasMore` is true when the count of an hour
+ * stopped early, so that there are more.
  */
 function totalOf(hours: readonly DeliveryHour[], named: string) {
   const counts = hours.flatMap((hour) => countOf(hour, named) ?? []);

@@ -11,7 +11,7 @@ export const deliveryStates = [
   { value: "exhausted", tone: "bad", label: "given up" },
 ] as const satisfies readonly { value: string; tone: Tone; label: string }[];
 
-/** What happens next to a delivery without a person, by state. */
+/** What became of a delivery, or becomes of it if nobody does anything, by state. */
 export const stateMeanings: Readonly<Record<string, string>> = {
   pending: "It is sent by itself.",
   held: "The endpoint is paused. It is sent when somebody starts the endpoint.",

@@ -1,7 +1,10 @@
 import type { EndpointNames } from "../endpoints/read-endpoint.ts";
 import { type Html, html } from "../../markup/html.ts";
 
-/** The name of an endpoint; the beginning of its id when it was deleted. */
+/**
+ * The name of an endpoint; the beginning of its id when no name is known, for example because the
+ * endpoint was deleted.
+ */
 export function endpointLabel(names: EndpointNames, endpointId: string): Html {
   const name = names.get(endpointId);
   if (name !== undefined) return html`<span dir="auto" title="${endpointId}">${name}</span>`;

@@ -13,7 +13,10 @@ export interface RedeliverDeps extends ShowDeliveryDeps {
   readonly sentForms: SentForms;
 }
 
-/** `POST /t/{tenant}/deliveries/{delivery}/again`: makes one attempt now, and shows its result. */
+/**
+ * `POST /t/{tenant}/deliveries/{delivery}/again`: makes one attempt now, and shows its result. The
+ * next attempt of a delivery that waits becomes due at once instead.
+ */
 export function redeliver(deps: RedeliverDeps): TenantRoute {
   return {
     access: "member",

@@ -3,8 +3,8 @@ import { type Html, html } from "../../markup/html.ts";
 import { isAccepted, outcomeOf, tookOf } from "../parts/outcome.ts";
 
 /**
- * The result of "Send again". The attempt that it asked for is the delivery's last one, or is made
- * within seconds.
+ * What came of "Send again now"; undefined when the page was reached by another way. With
+ * `done=again` the attempt is the delivery's last one. With `done=due` it is made within seconds.
  */
 export function sentNote({ lastAttempt }: Delivery, query: URLSearchParams): Html | undefined {
   const done = query.get("done");

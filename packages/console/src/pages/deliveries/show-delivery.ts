@@ -25,7 +25,6 @@ export interface ShowDeliveryDeps {
   readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
 }
 
-/** A delivery as its page shows it. */
 export interface ShownDelivery {
   readonly delivery: Delivery;
   readonly attempts: readonly DeliveryAttempt[];
@@ -102,8 +101,8 @@ function leadOf({ event, documentType, version, sequence, documentId, endpointId
 }
 
 /**
- * A held delivery is sent when its endpoint is enabled; until then delivery refuses to send it
- * again.
+ * The button that sends a delivery again. A held delivery has none, because delivery refuses to
+ * send it until its endpoint is enabled.
  */
 function sendAgain({ deliveryId, state }: Delivery, at: TenantCall["at"]): Html | undefined {
   if (state === "held") return undefined;

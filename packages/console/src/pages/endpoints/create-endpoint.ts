@@ -50,7 +50,7 @@ function formAgain(call: TenantCall, faults: readonly Fault[]) {
   return answerPage(call, { title: "New endpoint", main: newEndpointForm(call, call.form, faults), status: 400 });
 }
 
-/** How a receiver uses its secret. */
+/** Text below a new secret: what the receiver does with it. */
 export const secretUse = html`<p class="q">
   With it the receiver checks <code>webhook-signature</code>, as Standard Webhooks describes it. Keep it where the
   receiver keeps its other secrets.

@@ -9,8 +9,8 @@ import { saidOf } from "./ping-result.ts";
 type Fact = readonly [string, Content];
 
 /**
- * The health of an endpoint: its backlog or held deliveries, and the last accepted and failed
- * attempts.
+ * The health of an endpoint: what waits or is held for it, its last accepted and last failed
+ * attempts, and the time of the next attempt while it fails.
  */
 export function healthFacts(endpoint: Endpoint, now: Date): Fact[] {
   const { health, disablement } = endpoint;

@@ -38,7 +38,10 @@ const events = [
   { value: "endpoint.recovered", label: "another endpoint accepts again", hint: "endpoint.recovered" },
 ];
 
-/** The form with an endpoint's current settings. */
+/**
+ * The form's fields with an endpoint's current settings. The headers stay empty, because their
+ * values are never shown.
+ */
 export function formOf(endpoint: Endpoint): URLSearchParams {
   const { url, name, description, documentTypes, ratePerSecond, maxInFlight } = endpoint;
   const form = new URLSearchParams({ url, name, description, types: documentTypes.join(", ") });
@@ -48,7 +51,6 @@ export function formOf(endpoint: Endpoint): URLSearchParams {
   return form;
 }
 
-/** The form with default settings. */
 export function newForm(): URLSearchParams {
   return new URLSearchParams([
     ["events", "snapshot.usable"],
@@ -57,7 +59,7 @@ export function newForm(): URLSearchParams {
   ]);
 }
 
-/** The fields of an endpoint. @param headersHint says which headers there are already */
+/** The form's fields for the settings. @param headersHint shown below the label of the headers */
 export function settingFields(form: URLSearchParams, faults: readonly Fault[], headersHint: string): Html {
   const field = (name: string) => ({ name, value: form.get(name) ?? "", error: errorAt(faults, name) });
   return html`${textField({ ...field("url"), label: "URL", hint: "Where webhooks are posted to.", type: "url" })}
@@ -100,7 +102,10 @@ export function settingFields(form: URLSearchParams, faults: readonly Fault[], h
     </details>`;
 }
 
-/** Whether the folded part of the form has a value or a fault. */
+/**
+ * Whether to unfold the rest of the form: one of its fields has a value or a fault. A value of
+ * `parallel` does not count, because every stored endpoint has one.
+ */
 function hasMore(form: URLSearchParams, faults: readonly Fault[]): boolean {
   const names = ["types", "headers", "rate", "description"];
   return names.some((name) => form.get(name)) || faults.some(({ field }) => [...names, "parallel"].includes(field));

@@ -36,7 +36,7 @@ export function endpointState(endpoint: Endpoint, now: Date): Html {
   return state(...looks[standingOf(endpoint, now)]);
 }
 
-/** The backlog of an endpoint, and its age. */
+/** How much waits for an endpoint or is held for it, and since when. */
 export function lagOf({ health, disablement }: Endpoint, now: Date): Html | string {
   if (!health) return "not known";
   const { pendingDocuments, oldestPendingAt, heldDeliveries, hasMoreHeld, oldestHeldAt } = health;

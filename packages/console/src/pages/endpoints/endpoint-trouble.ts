@@ -30,7 +30,8 @@ function toneOf(endpoint: Endpoint, now: Date): "bad" | "wait" {
 }
 
 /**
- * An endpoint's trouble: since when, and what happens next without a person; undefined without any.
+ * An endpoint's trouble: since when, and what happens next if nobody does anything; undefined
+ * without any.
  */
 function troubleOf(endpoint: Endpoint, names: ActorNames, now: Date): Html | undefined {
   const { disablement, health } = endpoint;

@@ -1,7 +1,9 @@
 import type { TenantRoute } from "../../http/route.ts";
 import type { EndpointCalls } from "../../rpc/called-methods.ts";
 
-/** `POST /t/{tenant}/endpoints/{endpoint}/pause`: disables it; deliveries are held. */
+/**
+ * `POST /t/{tenant}/endpoints/{endpoint}/pause`: disables the endpoint; its deliveries are held.
+ */
 export function pauseEndpoint({
   endpoints,
 }: {
@@ -20,7 +22,10 @@ export function pauseEndpoint({
   };
 }
 
-/** `POST /t/{tenant}/endpoints/{endpoint}/start`: enables it; held deliveries are sent in order. */
+/**
+ * `POST /t/{tenant}/endpoints/{endpoint}/start`: enables the endpoint; what was held for it is sent
+ * in order.
+ */
 export function startEndpoint({
   endpoints,
 }: {

@@ -4,7 +4,7 @@ import type { Html } from "../../markup/html.ts";
 import { state } from "../parts/state.ts";
 
 const weekMs = 7 * 86_400_000;
-/** A key that nobody used for this time probably belongs to something that is gone. */
+/** A key that nobody used for this time probably belongs to a program that is gone. */
 const unusedMs = 90 * 86_400_000;
 
 export function isLive({ revokedAt, expiresAt }: ApiKey, now: Date): boolean {
@@ -21,7 +21,7 @@ export function keyState(key: ApiKey, now: Date): Html {
   return state("ok", "active");
 }
 
-/** When a key was last used, or made if it never was. */
+/** When a key was last used, or was made if nobody has used it. */
 function lastSign({ lastUsedAt, createdAt }: ApiKey): Date | undefined {
   const at = lastUsedAt ?? createdAt;
   return at && timestampDate(at);

@@ -5,9 +5,9 @@ interface TryIt {
 }
 
 /**
- * A command that works with a new key as it is: a read if the key may read, else a write of a
- * sample. Undefined for a key that may only change endpoints, because their addresses cannot be
- * guessed.
+ * A command that works unchanged with a new key: a read if the key may read, else a write of a
+ * sample. Undefined for a key that may only change endpoints, because the console cannot guess a
+ * receiver's URL.
  */
 export function tryIt({ api, key, scopes }: TryIt): string | undefined {
   const scope = Object.keys(samples).find((each) => scopes.includes(each));
@@ -26,8 +26,8 @@ const samples: Readonly<Record<string, (api: string, authorization: string) => s
 };
 
 /**
- * All commands have the same id, so that a second run reports the existing document instead of
- * making another.
+ * The document of every command has the same id, so that a second run reports the existing document
+ * instead of making another.
  */
 const draft = {
   id: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",

@@ -1,6 +1,9 @@
 // Enhances the pages. Every page works without this file.
 
-/** Removes the code from the URL before anything else, so that it stays in no history. */
+/**
+ * Moves the one-time code from the URL's fragment into its form, and sends the form. The code is
+ * removed from the URL first, so that it stays in no history.
+ */
 function takeCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (code === null) return;
@@ -13,7 +16,8 @@ function takeCode() {
 }
 
 takeCode();
-// A link that is pasted into a tab with the same page changes only the fragment.
+// A link that is pasted into a tab with the same page changes only the fragment, so the browser
+// does not load the page and this script again.
 addEventListener("hashchange", takeCode);
 
 async function copy(source, button) {
@@ -90,7 +94,7 @@ async function follow() {
     if (!next?.hasAttribute("data-live")) return location.replace(location.pathname);
     live.replaceWith(next);
   } catch {
-    // When there is no answer, the next one is tried.
+    // After a failure the page is read again two seconds later.
   }
   setTimeout(() => void follow(), liveMs);
 }

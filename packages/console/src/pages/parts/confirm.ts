@@ -5,14 +5,13 @@ interface Confirm {
   readonly title: Html | string;
   /** What the action does, and whether it can be undone. */
   readonly consequence: Content;
-  /** URL of the form. */
+  /** URL to which the form is sent. */
   readonly action: string;
-  /** Fields of the form, visible or hidden. */
   readonly fields?: Content;
   readonly button: string;
-  /** Whether the action cannot be undone. Its button is red then. */
+  /** Whether the action takes something away. Its button is red then. */
   readonly isDanger?: true;
-  /** URL of the way back. */
+  /** URL of "Cancel". */
   readonly back: string;
   /** Shown above the title: an `errorSummary`. */
   readonly errors?: Content;

@@ -1,6 +1,5 @@
 import { type Content, type Html, html } from "../../markup/html.ts";
 
-/** What every field of a form has. */
 interface Field {
   readonly name: string;
   readonly label: string;
@@ -10,7 +9,6 @@ interface Field {
   readonly error?: string | undefined;
 }
 
-/** A single-line text field. */
 interface TextField extends Field {
   /** What was typed before. */
   readonly value?: string;

@@ -1,8 +1,8 @@
 import { type Content, type Html, html } from "../../markup/html.ts";
 
 /**
- * Tells of something that needs attention. The content says what it is, since when, what happens
- * next without a person, and has a link to where a person can help.
+ * Tells of something that needs attention. The content says what it is, since when, and what
+ * happens next if nobody does anything, and may link to the page where somebody can help.
  */
 export function notice(tone: "wait" | "bad", content: Content): Html {
   return html`<div class="note ${tone === "bad" ? "badnote" : ""}">${content}</div>`;

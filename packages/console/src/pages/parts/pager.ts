@@ -40,7 +40,10 @@ export function caption({ from, count, nextPageToken }: ListPage, one: string, m
   return `${range.charAt(0).toUpperCase()}${range.slice(1)}${order === "" ? "" : `, ${order}`}${more}`;
 }
 
-/** Links to the next page and back to the first, which keep the rest of the query. */
+/**
+ * Links to the next page and back to the first, with the query's filters; undefined when one page
+ * has all rows.
+ */
 export function pager(url: URL, { from, count, nextPageToken }: ListPage): Html | undefined {
   if (from === 1 && nextPageToken === "") return undefined;
   const first = from > 1 && linkTo(url, {});

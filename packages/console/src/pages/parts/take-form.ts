@@ -10,7 +10,10 @@ import type { Html } from "../../markup/html.ts";
 
 const fieldName = "once";
 const tokenPattern = /^[\w-]{22}$/;
-/** An attempt at a receiver, the longest that a form asks for, takes at most 20 seconds. */
+/**
+ * Longest wait for what the first click makes: the longest call of a form, an attempt at a
+ * receiver, has a deadline of 20 seconds.
+ */
 const waitMs = 20_000;
 const everyMs = 100;
 

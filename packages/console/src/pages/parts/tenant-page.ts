@@ -21,7 +21,9 @@ interface TenantPage<Data> extends Pick<TenantRoute, "path" | "right" | "recentS
   view(data: Data, call: TenantCall): View;
 }
 
-/** A page of a tenant that is read, from its calls and its view. */
+/**
+ * Makes the route of a page that is only read: `load` calls services, and `view` draws the page.
+ */
 export function tenantPage<Data>({ load, view, ...route }: TenantPage<Data>): TenantRoute {
   return {
     ...route,

@@ -13,8 +13,8 @@ const seconds = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyl
 const dates = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 
 /**
- * An instant in words, `2 minutes ago`, `in 3 days` or `27 Nov 2027`, with the exact time and its
- * zone in the title.
+ * An instant in words, `2 minutes ago`, `in 3 days` or `27 Nov 2027`, with the time to the minute,
+ * in UTC, in the title.
  */
 export function timeAgo(at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${instants.format(at)} UTC">${inWords(at, now)}</time>`;

@@ -8,7 +8,7 @@ import { phraseOf } from "./edit-phrase.ts";
 
 const path = "/phrases/:phrase/delete";
 
-/** `GET /t/{tenant}/phrases/{phrase}/delete`: asks whether to delete it. */
+/** `GET /t/{tenant}/phrases/{phrase}/delete`: asks whether to delete the phrase. */
 export function getDeletePhrase({ phrases }: { readonly phrases: Pick<PhraseCalls, "getPhrase"> }): TenantRoute {
   return tenantPage({
     path,

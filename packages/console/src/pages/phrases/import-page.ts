@@ -13,7 +13,7 @@ interface Shown {
   readonly fileName?: string;
   readonly result?: ImportPhrasesResponse;
   readonly refusal?: ImportRefusal;
-  /** Rows to correct. */
+  /** Text in the field for pasted rows: rows to correct, or rows that were only checked. */
   readonly text?: string;
 }
 

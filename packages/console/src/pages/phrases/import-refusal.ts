@@ -14,7 +14,7 @@ export interface ImportRefusal {
 interface RowFault {
   /** From 1. */
   readonly line: number;
-  /** Name of the column; "" for the row. */
+  /** Name of the column; "" for a fault of the whole row. */
   readonly column: string;
   readonly message: string;
   /** The whole line, as the file has it. */

@@ -16,7 +16,7 @@ const textPath = "/phrases/import/text";
 /** Limits of the form with a file: of the file, and of each text field. */
 const fileBytesMax = 10 * 1024 * 1024;
 const textBytesMax = 1024;
-/** Largest form of pasted rows. Percent-encoding makes three bytes of one. */
+/** Largest form of pasted rows, in bytes. Percent-encoding makes up to three bytes of one. */
 const pastedBytesMax = 256 * 1024;
 /** The deadline of imports over the public API, too: enough for 50,000 rows on a slow machine. */
 const timeoutMs = 50_000;
@@ -30,7 +30,7 @@ export function getImport(): TenantRoute {
   });
 }
 
-/** `POST /t/{tenant}/phrases/import`: a file. */
+/** `POST /t/{tenant}/phrases/import`: imports or only checks a file. */
 export function postImportFile({ phrases }: ImportDeps): TenantRoute {
   return {
     access: "member",
@@ -55,7 +55,10 @@ export function postImportFile({ phrases }: ImportDeps): TenantRoute {
   };
 }
 
-/** `POST /t/{tenant}/phrases/import/text`: pasted rows, or a small file that was corrected. */
+/**
+ * `POST /t/{tenant}/phrases/import/text`: imports or only checks pasted rows, or a small file that
+ * was corrected on the page.
+ */
 export function postImportText({ phrases }: ImportDeps): TenantRoute {
   return {
     access: "member",
@@ -72,7 +75,7 @@ export function postImportText({ phrases }: ImportDeps): TenantRoute {
   };
 }
 
-/** Showing more would make the page too large. */
+/** Largest file that the page shows, in bytes: more would make the page too large. */
 const shownBytesMax = 20_000;
 
 interface Outcome {

@@ -31,7 +31,7 @@ export function typedIn(form: URLSearchParams): TypedPhrase {
   return { phrase, language, rules: form.getAll("rules"), mistakes, description };
 }
 
-/** What the form of a stored phrase shows. */
+/** The values with which the form of a stored phrase is filled. */
 export function typedOf(stored: StoredPhrase): TypedPhrase {
   const { phrase, language, commonMistakes, description } = stored;
   const rules = (["forbidden", "caseSensitive"] as const).filter((rule) => stored[rule]);

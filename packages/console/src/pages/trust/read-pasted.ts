@@ -1,5 +1,5 @@
 export interface PastedWebhook {
-  /** Names are in lowercase. */
+  /** `get` takes a name in lowercase. */
   readonly headers: { get(name: string): string | null };
   readonly headerCount: number;
   readonly body: string;

@@ -54,7 +54,6 @@ function listStep(trust: Part<ReadTrustList>): Step {
   return { ...step, outcome: "ok", detail: `revision ${revision}, stated at ${issuedAt.toISOString()} ${by}` };
 }
 
-/** The overall result of the steps. */
 export interface Verdict {
   readonly tone: "ok" | "wait" | "bad";
   readonly text: string;

@@ -13,7 +13,7 @@ import { type Step, verdictOf, verifySteps } from "./verify-steps.ts";
 
 const path = "/trust-list/verify";
 const title = "Verify a webhook";
-/** Largest text of a field. A snapshot may have 1 MiB, and its envelope comes on top. */
+/** Largest text of a field, in bytes. A snapshot may have 1 MiB, and its envelope comes on top. */
 const textBytesMax = 2 * 1024 * 1024;
 
 /** The pasted text. The secret is no part of it, so that no page shows the secret. */
