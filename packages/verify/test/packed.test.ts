@@ -1,4 +1,7 @@
-/** The package as a receiver gets it: packed, installed into an empty folder, and run there. */
+/**
+ * Folder of the package. The tests pack it, install it into an empty folder and run it there, as a
+ * receiver does.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
