@@ -44,8 +44,8 @@ async function checkManifests(): Promise<void> {
 }
 
 /**
- * The validator has no schemas of custom resources, which deploy/check has; the rest is checked
- * strictly.
+ * The validator has no schemas of custom resources, which deploy/check checks; it checks all other
+ * resources strictly.
  */
 async function checkSchemas(): Promise<void> {
   const venv = join(tools, "venv");

@@ -2,7 +2,7 @@
  * What is wrong with a delivery:
  *
  * - `body`: it was changed on the way, parsed before it was verified, or is no delivery of
- * Vidimus
+ *   Vidimus
  * - `secret`: the HMAC was not made with this secret, or the secret is malformed
  * - `clock`: it was sent more than five minutes ago, or in the future
  * - `key`: no trusted key has the signature's `keyId`, the key was not valid at the time of
