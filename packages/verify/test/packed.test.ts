@@ -1,7 +1,4 @@
-/**
- * Folder of the package. The tests pack it, install it into an empty folder and run it there, as a
- * receiver does.
- */
+/** The package as a receiver gets it: packed, installed into an empty folder, and run there. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

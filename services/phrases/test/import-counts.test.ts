@@ -1,3 +1,4 @@
+/** What an import answers, its dry run, and deleting many phrases. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPhrases } from "./support/open-phrases.ts";
 

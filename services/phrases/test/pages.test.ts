@@ -1,3 +1,4 @@
+/** Pages of a dictionary, searches in it, and single phrases. */
 import { profiled } from "@vidimus/devstack/testing/profile";
 import { PhraseFormat } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { MongoClient } from "mongodb";
