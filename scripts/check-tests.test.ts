@@ -65,7 +65,7 @@ describe("the check of tests", () => {
     ]);
   });
 
-  it("ignores rows outside of the section \"Tests\", and rows of another folder's README.md", () => {
+  it('ignores rows outside of the section "Tests", and rows of another folder\'s README.md', () => {
     write("services/mail/test/letters.test.ts");
     const row = "| `letters.ts` | `test/letters.test.ts` |";
     write("services/mail/src/store/README.md", `# Store\n\n${row}\n`);

@@ -135,7 +135,7 @@ describe("an endpoint over REST", () => {
     expect((await register({ url: "http://192.168.1.1/" })).error.message).toContain("DELIVERY_ALLOW_CIDRS");
   });
 
-  test("is not listed again, but with 304, to a caller who has the current list", async () => {
+  test("the list of endpoints is 304 for a caller who has the current one", async () => {
     const first = await demo.request(base);
     const again = await demo.request(base, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
     expect([first.status, again.status]).toEqual([200, 304]);

@@ -101,7 +101,7 @@ const databases: Readonly<Record<ProgramName, string>> = {
 };
 
 /**
- * Returns a user for each program. It may use only the program's own database, `<prefix>_<name>`.
+ * Returns a user for each program: of the program's own database, whose name begins with `prefix`.
  */
 export function databaseUsers(
   prefix: string,
