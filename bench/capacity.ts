@@ -33,8 +33,8 @@ const url = new URL(dev.gateway);
 const table: Record<string, Record<string, number>> = {};
 
 /**
- * Runs `work`, which returns how often it did the thing that is measured, and notes the CPU ms of
- * each process per time.
+ * Runs `work`, which returns the number of its operations, and notes the CPU ms of each process for
+ * one operation.
  */
 async function measure(name: string, work: () => Promise<number>): Promise<void> {
   const read = async () => {

@@ -9,9 +9,8 @@ const runningMax = 2;
 const tenantRunningMax = 1;
 
 /**
- * The rest after a step is computed from the duration of the step, but from at most this one: a
- * step that took longer has waited for its cursor, and used the event loop for less time than it
- * took.
+ * Longest duration that counts when the rest after a step is computed. A step that took longer has
+ * waited for its cursor, and used the event loop for less time than it took.
  */
 const stepMsCounted = 20;
 /** Longest rest, as a multiple of the step before it. */
