@@ -32,7 +32,10 @@ const headers = { authorization: `Bearer ${apiKey}`, "content-type": "applicatio
 const url = new URL(dev.gateway);
 const table: Record<string, Record<string, number>> = {};
 
-/** Runs work, and notes the CPU ms of each process for one piece of it. */
+/**
+ * Runs `work`, which returns the number of its operations, and notes the CPU ms of each process for
+ * one operation.
+ */
 async function measure(name: string, work: () => Promise<number>): Promise<void> {
   const read = async () => {
     const { pids } = await constellation.current();

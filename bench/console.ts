@@ -44,7 +44,7 @@ await fillDictionary();
 await using shown = await deliverForConsole(dev, tenantId);
 const { endpointId, deliveryId, replayId } = shown;
 
-/** A page, and the calls of its second round; the first round identifies the caller. */
+/** A page, and the calls to services that the page makes once it has identified its reader. */
 interface MeasuredPage {
   readonly path: string;
   calls(): readonly Promise<unknown>[];

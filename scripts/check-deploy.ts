@@ -44,8 +44,8 @@ async function checkManifests(): Promise<void> {
 }
 
 /**
- * The validator has no schemas of custom resources, which deploy/check has; the rest is checked
- * strictly.
+ * The validator has no schemas of custom resources, so those are left to deploy/check. All other
+ * resources are checked strictly.
  */
 async function checkSchemas(): Promise<void> {
   const venv = join(tools, "venv");

@@ -70,7 +70,7 @@ function grpcurlProgram(): Program {
   return { command: ["bash", written("editor.sh", "bash")], env };
 }
 
-/** Prepared with the commands on the page, in a folder of its own. */
+/** Prepares the program with the commands on the page, in a folder of its own. */
 function pythonProgram(): Program {
   const folder = join(tools, "python");
   const [, commands = ""] = /^```console\n(\$ python3 -m venv.*?)^```$/ms.exec(docs) ?? [];
@@ -84,7 +84,7 @@ function pythonProgram(): Program {
   return { command: [join(folder, "bin/python"), written("editor.py", "python")], env: { PYTHONPATH: folder } };
 }
 
-/** Prepared with the commands on the page, in an empty project. */
+/** Prepares the program with the install command on the page, in an empty project. */
 function typescriptProgram(): Program {
   runProgram("npm", ["pack", "--silent", "--workspace", "@vidimus/contracts", "--pack-destination", work]);
   const project = join(work, "project");

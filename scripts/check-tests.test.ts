@@ -53,7 +53,7 @@ describe("the check of tests", () => {
     expect(faults()).toEqual([]);
   });
 
-  it("names what a row has that does not exist, and a row without a test", () => {
+  it("names files and tests of a row that do not exist, and a row without a test", () => {
     write(
       "services/mail/src/README.md",
       table("| `store/`, `gone.ts` | `test/gone.test.ts` |", "| `store/` | later |"),
@@ -65,7 +65,7 @@ describe("the check of tests", () => {
     ]);
   });
 
-  it("takes no row outside of the section, and none of a README.md of another folder", () => {
+  it('ignores rows outside of the section "Tests", and rows of another folder\'s README.md', () => {
     write("services/mail/test/letters.test.ts");
     const row = "| `letters.ts` | `test/letters.test.ts` |";
     write("services/mail/src/store/README.md", `# Store\n\n${row}\n`);

@@ -26,7 +26,7 @@ const tools = join(root, ".vidimus/verifiers");
 mkdirSync(tools, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), "vidimus-verifiers-"));
 
-/** Signs the lists of cases that bring none. */
+/** Signs the trust lists of the cases that have no `list` of their own. */
 const stater = listStater();
 
 /** A program and its first arguments; the files of a case follow. */

@@ -1,4 +1,4 @@
-/** The target of an attack, and the credentials it uses. */
+/** The target of an attack, and the credentials that the attack uses. */
 export interface AttackTarget {
   /** Base URL of an HTTP server. */
   readonly url: string;

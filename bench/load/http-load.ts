@@ -58,7 +58,7 @@ function statusOf({ head }: HttpMessage): number {
   return Number(head.slice(9, 12));
 }
 
-/** Head and body of one request. */
+/** Adds `host`, and `content-length` unless the method is GET. */
 export function httpRequest(method: string, path: string, headers: Record<string, string>, body = ""): Buffer {
   const length = method === "GET" ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const lines = Object.entries({ host: "bench", ...headers, ...length });

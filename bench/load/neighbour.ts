@@ -3,7 +3,10 @@ import { article } from "./article.ts";
 import type { LoadResult } from "./load-result.ts";
 import { type PacedLoadOptions, runPaced } from "./paced-load.ts";
 
-/** The work of a neighbour. `phrases` reads a small dictionary, the only target of some forms. */
+/**
+ * The work of a neighbour. `phrases` reads a small dictionary, because some forms burden only the
+ * phrases service.
+ */
 export const neighbourWork = ["create", "list", "by-id", "phrases"] as const;
 
 type NeighbourWork = (typeof neighbourWork)[number];

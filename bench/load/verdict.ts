@@ -1,4 +1,3 @@
-/** The bound of a figure. */
 type Bar = { readonly atLeast: number } | { readonly atMost: number };
 
 /** Prints a figure with its bar, and whether the figure meets the bar. */

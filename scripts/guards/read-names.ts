@@ -43,7 +43,7 @@ function rows(text: string): string[] {
   );
 }
 
-/** Rights of users of the databases. */
+/** The expressions that set the actions, privileges and roles of database users. */
 function rights(text: string): string[] {
   return [...text.matchAll(/\b(?:actions = |privileges: |roles: |role: |ensureUser\()(?:\[[^\]]*\]|[^;]*)/g)].map(
     ([right]) => right,

@@ -31,11 +31,11 @@ describe("names of test files in scripts and settings", () => {
     expect(found.filter((file) => file.includes(filter))).not.toEqual([]);
   });
 
-  test.each(plaintextOnly)("test:mtls leaves out one file by the name %s", (name) => {
+  test.each(plaintextOnly)("exactly one test file has the name %s, which test:mtls leaves out", (name) => {
     expect(files.filter((file) => matchesGlob(file, `tests/${name}.test.ts`))).toHaveLength(1);
   });
 
-  test.each(longest)("one file that starts early has the name %s", (name) => {
+  test.each(longest)("exactly one test file has the name %s, which is listed to start early", (name) => {
     expect(files.filter((file) => `/${file}`.endsWith(`/tests/${name}.test.ts`))).toHaveLength(1);
   });
 });

@@ -120,8 +120,9 @@ async function stageImage(context: string, image: Image, content: ImageContent):
 }
 
 /**
- * Returns a workspace after those that it needs at run time, directly or not. With a further
- * workspace, which none of its packages names, npm would list nothing of the image.
+ * Returns the workspaces that a workspace needs at run time, directly or not, and last the
+ * workspace itself. If a workspace that none of these names were in the image, too, `npm sbom`
+ * would list nothing.
  */
 export async function neededBy(workspace: string): Promise<string[]> {
   const { dependencies = {} } = JSON.parse(await readFile(join(root, workspace, "package.json"), "utf8")) as {

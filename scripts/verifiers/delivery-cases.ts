@@ -3,7 +3,7 @@ import type { StatedAnswer } from "../../packages/verify/test/support/list-state
 import type { TrustListPins } from "../../packages/verify/src/verify.ts";
 import { vector } from "../../packages/verify/src/webhook-vector.ts";
 
-/** A delivery, and the check that must refuse it. */
+/** A delivery that is genuine, or that a check must refuse. */
 export interface DeliveryCase {
   readonly title: string;
   readonly headers: Readonly<Record<string, string>>;

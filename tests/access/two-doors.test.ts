@@ -64,7 +64,7 @@ describe.each(teamsDoors)("the teams door of $name", ({ name, services }) => {
 });
 
 describe.each(meshDoors)("the mesh door of $name", ({ name, services }) => {
-  it("is healthy, and so is every service behind it", async () => {
+  it("reports itself and every service behind it as healthy", async () => {
     using health = openRpcClient(Health, { target: stack.dev.mesh[name] });
     for (const service of ["", ...services.map(({ typeName }) => typeName)])
       expect(await health.check({ service })).toMatchObject({ status: Status.SERVING });

@@ -134,7 +134,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   });
 });
 
-/** Every link that `newLinkOf` has made. */
+/** Every link that these tests have made, to sign in or to accept an invitation. */
 const used: string[] = [];
 
 async function newLinkOf(name: string): Promise<string> {
@@ -154,7 +154,7 @@ it("no code of a link is in any log or metric, whether it was used or not", asyn
   for (const code of codes) expect([...written, ...measured].some((each) => each.includes(code))).toBe(false);
 });
 
-describe("every page", () => {
+describe("pages of the console", () => {
   it("keyboard alone signs in and out", async () => {
     await browser.visit(await newLink(), wide, async (page) => {
       await page.getByRole("heading", { name: "Sign in to Demo newsroom?" }).waitFor();
@@ -175,7 +175,7 @@ describe("every page", () => {
     },
   );
 
-  it("at the start of the console is at most 40 kB with everything that it loads, uncompressed", async () => {
+  it("the start page is at most 40 kB with everything that it loads, uncompressed", async () => {
     const bytes: number[] = [];
     await browser.visit("about:blank", operator, async (page) => {
       page.on("response", async (response) => void (response.ok() && bytes.push((await response.body()).length)));

@@ -49,7 +49,7 @@ it("without a certificate nothing is answered", async () => {
   expect(await listTenants(...at())).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be reached") });
 });
 
-it("a certificate without a grant is refused, and the message names it", async () => {
+it("a certificate without a grant is refused, and the message names its identity", async () => {
   const nobody = await identities.issue("nobody", ["spiffe://vidimus.localhost/team/nobody"]);
   const stderr = expect.stringMatching(/team\/nobody may not call .*AccessService\/ListTenants: it has no grant/);
   expect(await listTenants(...at(), ...flagsOf(nobody))).toMatchObject({ code: 1, stderr });

@@ -77,8 +77,8 @@ const checks = [
 ];
 
 /**
- * Whether a finding is not ok. A warning about mongod is, because the patch level of mongod is that
- * of this machine.
+ * Whether a finding is not ok. A warning about mongod counts as ok, because mongod's patch level
+ * depends on this machine.
  */
 function needsAttention({ check, status }: { check: string; status: string }): boolean {
   return status !== "ok" && !(check === "mongodb" && status === "warning");
@@ -161,7 +161,7 @@ test("a document is pushed, edited and listed, and its history names the user", 
   ]);
 });
 
-test("signing keys are listed, published, retired, activated, revoked, and what they signed is audited", async () => {
+test("signing keys are listed, prepared, retired, activated, revoked, and what they signed is audited", async () => {
   const states = async () =>
     ((await vidimusJson(["signing-keys", "list"])).result as { state: string }[]).map(({ state }) => state);
   expect(await states()).toEqual(["active", "pending"]);
@@ -267,7 +267,7 @@ test("a failing receiver is seen in documents show, endpoints show, doctor and d
 });
 
 test(
-  "audit list says of all services and of each who changed what, newest first, by actor and action",
+  "audit list says who changed what in all services or in one, newest first, by actor or by action",
   { timeout: 60_000 },
   async () => {
     const made = await vidimusJson(["endpoints", "create", "--url", "http://127.0.0.1:9/"]);

@@ -58,7 +58,10 @@ async function expectPromptDeliveries(count: number): Promise<void> {
   }
 }
 
-/** Doctor's findings about the ops ports as `check status`, and its exit code. */
+/**
+ * Doctor's findings about services that the broker degrades, as `check status`, and doctor's exit
+ * code.
+ */
 async function doctorOnOps() {
   const ops = Object.entries(stack.dev.ops).map(([name, url]) => `${name}=${url}`);
   const argv = ["doctor", "--gateway", stack.dev.gateway, "--ops", ops.join(","), "--json"];
@@ -90,7 +93,7 @@ describe("a forged reference", () => {
 
   it.each([
     ["beyond the safe integers", forged(unknown, 2n ** 53n)],
-    ["at the largest of them", forged(unknown, 2n ** 53n - 1n)],
+    ["at the largest safe integer", forged(unknown, 2n ** 53n - 1n)],
     ["at sequence 0", forged(unknown, 0n)],
     ["of an endless id", forged("x".repeat(500_000), 1n)],
     ["of a tenant that cannot be", forged(unknown, 5n, "\u0000")],

@@ -128,8 +128,8 @@ async function doctor(): Promise<{ code: number; findings: { check: string; stat
 }
 
 /**
- * Whether a finding is not ok. A warning about mongod is, because the patch level of mongod is that
- * of this machine.
+ * Whether a finding is not ok. A warning about mongod counts as ok, because mongod's patch level
+ * depends on this machine.
  */
 function needsAttention({ check, status }: { check: string; status: string }): boolean {
   return status !== "ok" && !(check === "mongodb" && status === "warning");

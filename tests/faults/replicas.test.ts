@@ -173,7 +173,7 @@ describe("two processes of every service under load", () => {
     await expectPrompt(startMs);
   }, 60_000);
 
-  test("have stored what they acknowledged, once, as the key that sent it", async () => {
+  test("have stored every acknowledged create once, with the key that sent it as its author", async () => {
     await load[Symbol.asyncDispose]();
     await using mongo = await MongoClient.connect(stack.dev.mongodb);
     const creates = load.ended.filter(({ kind }) => kind === "create");

@@ -52,7 +52,7 @@ function answeredCalls(): Promise<number[]> {
   );
 }
 
-test("dev.json names every process and where it is", async () => {
+test("dev.json names every process, each with a pid of its own", async () => {
   const { pids, replicas = {} } = await stack.current();
   const more = ["documents-2", "documents-3", "delivery-2", "delivery-3", "gateway-2"];
   expect(Object.keys(replicas).toSorted()).toEqual(more.toSorted());

@@ -107,7 +107,7 @@ test.each([0, 300])(
       await receiver.about(id, { sequence: 1 });
       return cost;
     };
-    // Commands of timers fall among them now and then.
+    // Now and then timers of the services add commands of their own.
     await expect.poll(publish, { timeout: 30_000 }).toEqual({
       rpcs: ["GetSnapshots", "SettleSnapshots", "SignSnapshots"],
       commands: [

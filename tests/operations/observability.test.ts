@@ -95,8 +95,8 @@ test("every command of a runbook runs against a dev stack", async () => {
 });
 
 /**
- * Runs a command with the ops ports of this stack in place of the usual ones. What it asks for must
- * be there; grep may find nothing in it, because nothing is wrong.
+ * Runs a command with the ops ports of this stack in place of the usual ones. The first program of
+ * a pipeline must succeed; a grep after it may find nothing, because nothing is wrong.
  */
 async function shell(command: string) {
   const { gateway, documents, phrases, signing, delivery } = stack.dev.ops;

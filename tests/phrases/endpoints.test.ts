@@ -139,7 +139,7 @@ describe("GET /v1/phrases", () => {
     expect(await response.text()).toBe("");
   });
 
-  test("a compressed export is the same", async () => {
+  test("a compressed export has the same content as a plain one", async () => {
     await demo.put({ language: freshLanguage(), phrase: "p", description: "worth compressing ".repeat(55) });
     const [plain, packed] = await Promise.all(
       ["identity", "gzip"].map((encoding) => demo.get("?format=csv", { "accept-encoding": encoding })),
@@ -222,7 +222,7 @@ describe("PUT /v1/phrases", () => {
     ["mistakes that are a string", '{"language":"sv","phrase":"p","commonMistakes":"q"}', "/commonMistakes"],
     ["a mistake with |", '{"language":"sv","phrase":"p","commonMistakes":["q|r"]}', "/commonMistakes/0"],
     ["a description of lines", String.raw`{"language":"sv","phrase":"p","description":"a\nb"}`, "/description"],
-  ])("400 INVALID_PAYLOAD for %s, naming the place", async ([, body, pointer]) => {
+  ])("400 INVALID_PAYLOAD for %s, with the pointer of the faulty member if there is one", async ([, body, pointer]) => {
     const { status, code, details = [] } = await refusal(demo.send("PUT", "", body));
     expect([status, code]).toEqual([400, "INVALID_PAYLOAD"]);
     if (pointer !== "") expect(details).toContainEqual(expect.objectContaining({ pointer }));

@@ -12,8 +12,8 @@ import { openDictionary } from "../support/dictionary.ts";
 
 const importsAtOnce = 4;
 /**
- * Includes other work on the machine. Without turns, four of these imports blocked all calls for 4
- * to 10 s.
+ * Allows for other work on the machine. Without turns, four of these imports blocked all calls for
+ * 4 to 10 s.
  */
 const answerMsMax = 2_000;
 /** Above the memory of the idle process. */

@@ -78,7 +78,7 @@ test.for(awkward)(
   },
 );
 
-test.for(refused)("%s is refused", async ([, phrase]) => {
+test.for(refused)("a phrase with %s is refused", async ([, phrase]) => {
   for (const send of [
     () => demo.send("PUT", "", JSON.stringify({ language: "sv", phrase })),
     () => demo.import(JSON.stringify([{ language: "sv", phrase }]), "application/json"),

@@ -11,7 +11,7 @@ import { openDictionary } from "../support/dictionary.ts";
 const readers = 400;
 /** What one process of phrases exports at once for a tenant. */
 const share = 8;
-/** Includes other work on the machine. */
+/** Allows for other work on the machine. */
 const answerMsMax = 2_000;
 
 const sockets: Socket[] = [];

@@ -67,7 +67,7 @@ describe("a document by id", () => {
     }
   });
 
-  test("stays as it was published while its next version is edited, and so does its tag", async () => {
+  test("stays as it was published, with the same ETag, while its next version is edited", async () => {
     const draft = draftOf("core/article", { title: "First" });
     const id = await publish(room, draft);
     const path = `/v1/publisher/documents/${id}`;
@@ -186,7 +186,7 @@ describe("a collection", () => {
 });
 
 describe("a site", () => {
-  test("is found by its host, in upper or lower case; without a host the primary site is", async () => {
+  test("is found by its host, in upper or lower case; a request without a host finds the primary site", async () => {
     const own = await tenants.create();
     const content = { name: "Example News", navigation: { primary: [{ label: "Home", url: "/" }] } };
     const hosts = ["www.example.com", "example.com"];

@@ -122,7 +122,7 @@ describe("3 row 2: reaching usable or withheld delivers a signed snapshot, and n
     },
   );
 
-  test("the last snapshot of a killed document is withheld; cancelled has none", async () => {
+  test("the last snapshot of a killed document has the status withheld, and none has cancelled", async () => {
     const id = await applyAll(["publish", "kill"]);
     await receiver.about(id, { sequence: 2 });
     expect(webhooksAbout(id).map(({ data }) => data.status)).toEqual(["usable", "withheld"]);
@@ -152,7 +152,7 @@ describe("3: a tenant's own editorial status", () => {
     ],
   };
 
-  test("is not readable and delivers nothing; the publication that follows is and does", async () => {
+  test("is not readable and delivers nothing until the document is published", async () => {
     using workflows = openDevClient(stack.dev, "documents", WorkflowService);
     const { tenantId } = room;
     const definitionJson = Buffer.from(JSON.stringify(definition));

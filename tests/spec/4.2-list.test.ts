@@ -230,7 +230,7 @@ describe("4.2 rule 4: catching up with updatedSince", () => {
     expect(seen).toEqual(new Set(ids));
   });
 
-  test("updatedSince works together with a cursor", async () => {
+  test("pages by cursor with updatedSince show only documents from that time on", async () => {
     const room = await tenants.create();
     await publishMany(room, 2);
     const since = (await pageOf(room)).items[0]!.updated_at;
@@ -350,7 +350,7 @@ describe("4.2 query parameters", () => {
     "%F0%9F%98%80",
     encodeURIComponent('{"updated_at":"2026"}'),
     "A".repeat(4_000),
-  ])("a malformed cursor (%j) means from the top", async (cursor) => {
+  ])("a malformed cursor (%j) is answered with the first page", async (cursor) => {
     const answer = room.request(`/v1/documents?type=core/article&limit=3&cursor=${cursor}`);
     expect(await success<Page>(answer, 200)).toEqual(await pageOf(room, { limit: "3" }));
   });
@@ -460,7 +460,7 @@ describe("caching", () => {
     }
   });
 
-  test("a compressed page is the same page", async () => {
+  test("a compressed page has the same content as a plain one", async () => {
     const room = await tenants.create();
     await publishMany(room, 20);
     const [plain, ...packed] = await Promise.all(

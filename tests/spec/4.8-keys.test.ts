@@ -93,7 +93,7 @@ describe("2.3: an entry", () => {
     expect(next[0]!.validUntil! > next[0]!.validFrom).toBe(true);
   });
 
-  test("no private key is in it", async () => {
+  test("the list holds no private key", async () => {
     expect(await (await fetchKeys()).text()).not.toMatch(/private|secret|sealed|"d"/i);
   });
 });

@@ -1,4 +1,6 @@
-/** Section 6: signed snapshots, delivered and verified. When they fire is in 3-states. */
+/**
+ * Section 6: signed snapshots, delivered and verified. 3-states tests which transitions send them.
+ */
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { trustListAt, verifyDelivery } from "../../packages/verify/src/verify.ts";
@@ -168,7 +170,7 @@ describe("6: what a delivery carries", () => {
     expect(payloadOf(await published()).data.signature.keyId).toBe(active);
   });
 
-  test("a document's sequence counts its snapshots without a gap, and id and statement follow it", async () => {
+  test("a document's sequence counts its snapshots without a gap, and webhook-id and statement have it", async () => {
     const id = await room.push();
     const rounds = ["publish", "withhold", "publish", "withhold"];
     for (const [index, name] of rounds.entries()) {

@@ -46,7 +46,7 @@ export class DeliveryLedger {
     return post;
   }
 
-  /** Notes the status that was sent. */
+  /** Notes the status of an answer. A snapshot with a 2xx counts as accepted from then on. */
   noteAnswer(post: Post, status: number): void {
     post.status = status;
     if (status < 200 || status > 299) return;

@@ -23,7 +23,7 @@ export interface Load {
   readonly counts: Readonly<Record<"created" | "transitioned" | "createUnknown" | "transitionUnknown", number>>;
   /** Answers that break a promise. */
   readonly faults: readonly string[];
-  /** Ends after every call in flight is acknowledged. */
+  /** Begins no further creates and steps. Resolves when no call is in flight. */
   stop(): Promise<void>;
 }
 

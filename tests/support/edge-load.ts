@@ -67,7 +67,7 @@ export class EdgeLoad implements AsyncDisposable {
     this.#loops = Promise.all(loops);
   }
 
-  /** Whether the load uses a gateway. */
+  /** Whether a gateway was ready when it was last asked; the load uses only such gateways. */
   uses(gateway: ReplicaProcess): boolean {
     return this.#ready.has(gateway);
   }

@@ -6,9 +6,9 @@ import { vi } from "vitest";
 
 /** What an operation cost in messages. */
 export interface Messages {
-  /** RPCs that documents answered: "BatchCreateDocuments". */
+  /** RPCs that documents answered, for example "BatchCreateDocuments". */
   readonly rpcs: readonly string[];
-  /** Commands that documents sent to MongoDB: "find heads". */
+  /** Commands that documents sent to MongoDB, for example "find heads". */
   readonly commands: readonly string[];
 }
 

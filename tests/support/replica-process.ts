@@ -78,7 +78,7 @@ export async function openReplica(options: ReplicaOptions): Promise<ReplicaProce
   };
 }
 
-/** Resolves when a process is handling calls of the load. */
+/** Resolves when a process has handled `calls` more RPCs. */
 export async function untilUsed(replica: ReplicaProcess, calls = 10): Promise<void> {
   const before = await replica.handledCalls();
   await vi.waitUntil(async () => (await replica.handledCalls()) >= before + calls, { timeout: 10_000, interval: 50 });
@@ -87,7 +87,7 @@ export async function untilUsed(replica: ReplicaProcess, calls = 10): Promise<vo
 /** Ports at which nothing listens, for services that the test does without. */
 const noPorts: ServicePorts = { grpc: 1, mesh: 1, ops: 1, http: 1 };
 
-/** A stack without any service. */
+/** The ports of a stack in which no service listens. */
 export const nowhere: StackPorts = {
   signing: noPorts,
   documents: noPorts,
@@ -96,7 +96,6 @@ export const nowhere: StackPorts = {
   gateway: noPorts,
 };
 
-/** Free ports of a process. */
 export async function pickPorts(): Promise<Required<ServicePorts>> {
   const [grpc, mesh, ops, http] = [
     await pickFreePort(),

@@ -17,7 +17,7 @@ export async function stored(room: Newsroom, documentId: string) {
   return { document, head: JSON.parse(Buffer.from(document.documentJson).toString()) as HeadJson };
 }
 
-/** Ids of all documents of a tenant, published or not. */
+/** Ids of a tenant's documents, published or not, at most 200. */
 export async function storedIds(room: Newsroom): Promise<string[]> {
   const { documents } = await room.documents.listDocuments({ tenantId: room.tenantId, limit: 200 }, as("editor"));
   return documents.map(({ documentId }) => documentId);

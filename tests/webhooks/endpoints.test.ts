@@ -50,7 +50,7 @@ async function send(room: Newsroom, method: string, path: string, body?: unknown
 const register = (body: object) => send(demo, "POST", base, body);
 
 describe("an endpoint over REST", () => {
-  test("is registered, read, changed, paused, tested, rotated and removed, its secret shown twice", async () => {
+  test("is registered, read, changed, paused, tested, rotated and removed, and no read shows its secret", async () => {
     const made = await register({
       url: receiver.url,
       documentTypes: ["core/article"],
@@ -122,7 +122,7 @@ describe("an endpoint over REST", () => {
     ["an unknown type", { url: "https://example.com/", documentTypes: ["core/tag", "acme/menu"] }, "/documentTypes/1"],
     ["a short secret", { url: "https://example.com/", secret: `whsec_${"A".repeat(32)}=` }, "/secret"],
     ["a private address", { url: "http://10.0.0.1/" }, "/url"],
-  ])("with %s is refused with 400 and a pointer to it", async (_, body, pointer) => {
+  ])("with %s is refused with 400, and with a pointer if a member is at fault", async (_, body, pointer) => {
     const headers = { "content-type": "application/json" };
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const response = await demo.request(base, { method: "POST", headers, body: text });
@@ -135,7 +135,7 @@ describe("an endpoint over REST", () => {
     expect((await register({ url: "http://192.168.1.1/" })).error.message).toContain("DELIVERY_ALLOW_CIDRS");
   });
 
-  test("is listed with 304 to a caller who has the current list", async () => {
+  test("the list of endpoints is 304 for a caller who has the current one", async () => {
     const first = await demo.request(base);
     const again = await demo.request(base, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
     expect([first.status, again.status]).toEqual([200, 304]);
@@ -238,7 +238,7 @@ describe("a delivery over REST", () => {
   });
 
   test.each(["state=lost", "endpointId=1", "since=yesterday", "limit=0", "states=held"])(
-    "?%s is 400",
+    "the query ?%s is 400 INVALID_QUERY",
     async (query) => {
       const answer = await send(demo, "GET", `/v1/webhooks/deliveries?${query}`);
       expect([answer.status, answer.error.code]).toEqual([400, "INVALID_QUERY"]);

@@ -21,7 +21,7 @@ test("without options a start keeps its data in .vidimus, in plaintext, with one
   expect(read("")).toEqual({ fresh: false, mtls: false, replicas: {}, state: stateDir });
 });
 
-test("every option is read, and a folder is taken from where the command runs", () => {
+test("every option is read, and the state folder is relative to the working directory", () => {
   expect(read("--fresh --mtls --replicas documents=3,gateway=2 --state other")).toEqual({
     fresh: true,
     mtls: true,

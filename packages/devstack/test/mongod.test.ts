@@ -80,7 +80,7 @@ test("a mongod killed with SIGKILL starts again on the same port, and no acknowl
   expect(await countRows(second.url)).toBe(1);
 });
 
-test("a data folder without users gets access control and loses it again; each start has other passwords", async () => {
+test("access control of a data folder can be turned on and off, and each start has other passwords", async () => {
   const plain = await open();
   await insertRow(plain.url);
   await plain[Symbol.asyncDispose]();

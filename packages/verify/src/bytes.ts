@@ -38,7 +38,6 @@ export function concat(...parts: readonly Bytes[]): Bytes {
   return whole;
 }
 
-/** Position of the first occurrence; -1 when there is none. */
 export function indexOf(bytes: Bytes, sought: Bytes): number {
   for (let start = bytes.indexOf(sought[0] ?? 0); start !== -1; start = bytes.indexOf(sought[0] ?? 0, start + 1)) {
     if (sought.every((byte, offset) => bytes[start + offset] === byte)) return start;

@@ -48,7 +48,10 @@ export function readSignedHeaders(request: DeliveryRequest): SignedHeaders {
   return { id, sentAt: Number(timestamp) * 1000, prefix: `${id}.${timestamp}.`, signatures };
 }
 
-/** @throws VerificationError `body` or `secret` when no secret matches a signature */
+/**
+ * @throws VerificationError `body` or `secret` when no secret matches a signature, and `secret`
+ * when one is malformed
+ */
 export async function checkSignature(
   request: DeliveryRequest,
   { prefix, signatures }: SignedHeaders,

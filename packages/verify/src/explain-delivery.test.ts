@@ -64,14 +64,14 @@ it("without a secret the HMACs are unchecked, and all else is checked", async ()
   expect(named(steps, "failed")).toEqual([]);
 });
 
-it("an old delivery with an unknown arrival time is accepted, one from the future is refused", async () => {
+it("a delivery whose arrival time is unknown may be old; one from the future fails the check `clock`", async () => {
   const late = await explain({}, { now: at + 3_600_000, receivedAt: undefined } as never);
   expect(named(late, "unchecked")).toEqual(["clock"]);
   expect(named(await explain({}, { receivedAt: at + 301_000 }), "failed")).toEqual(["clock"]);
   expect(named(await explain({}, { now: at - 301_000, receivedAt: undefined } as never), "failed")).toEqual(["clock"]);
 });
 
-it("another secret fails the HMACs alone, and is in no detail", async () => {
+it("a wrong secret fails only the two HMACs, and no detail contains it", async () => {
   const other = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
   for (const secrets of [[other], ["whsec_"], ["päss"]]) {
     const steps = await explain({}, { secrets });
@@ -109,7 +109,7 @@ it("an event has no signature to check", async () => {
   expect(detailOf(steps, "digest")).toBe("endpoint.ping has no snapshot, and no signature");
 });
 
-it("without headers only that check fails, and checks that need headers are not made", async () => {
+it("without headers only the check `headers` fails, and checks that need headers are not made", async () => {
   const steps = await explain({ headers: {} });
   expect(named(steps, "failed")).toEqual(["headers"]);
   expect(named(steps, "unchecked")).toEqual([
@@ -121,7 +121,10 @@ it("without headers only that check fails, and checks that need headers are not 
   expect(named(await explain({ body: Buffer.from("no JSON") }), "failed")).toContain("payload");
 });
 
-/** Changes of one byte, and replacements by one who knows the secret. */
+/**
+ * Deliveries with one byte changed, and deliveries whose text was replaced by one who knows the
+ * secret.
+ */
 const changes = oneof(
   record({ at: nat(body.length - 1), to: nat(255) }).map(({ at, to }) => {
     const changed = Buffer.from(body);

@@ -47,7 +47,10 @@ export interface ExplainDeliveryOptions {
   readonly keys: readonly TrustedKey[] | { readonly unavailable: string };
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** When the delivery arrived. Without it the delivery's age is not checked. */
+  /**
+   * When the delivery arrived, in milliseconds since 1970. Without it `now` is used, and the check
+   * `clock` is not made of a delivery that is too old.
+   */
   readonly receivedAt?: number;
 }
 

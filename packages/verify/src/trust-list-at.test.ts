@@ -31,7 +31,7 @@ let fetches: string[];
 let revision: number;
 let answer: () => ReturnType<FetchTrustList>;
 
-/** The answer with a list, stated now. */
+/** The answer with a list that is stated at the time of `clock`. */
 async function stated(list: unknown, { state } = stater) {
   const { body, headers } = state(list as object, { issuedAt: clock, revision });
   return { ok: true, status: 200, headers: new Headers(headers), text: async () => body };

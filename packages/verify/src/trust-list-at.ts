@@ -106,8 +106,8 @@ class FetchedTrustList implements TrustList {
   }
 
   /**
-   * Without a list of up to two hours a failed attempt is repeated at once, otherwise after a
-   * minute.
+   * Makes an attempt at most once a minute for each mode. Only a `default` attempt is repeated at
+   * once while there is no list of up to two hours.
    *
    * @returns whether the last attempt succeeded
    */

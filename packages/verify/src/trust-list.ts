@@ -20,13 +20,12 @@ export interface TrustList {
   keyFor(keyId: string, signedAt: Date): Promise<TrustedKey | undefined>;
 }
 
-/** Whether the key may have signed at that time. */
 export function validAt({ validFrom, validUntil }: TrustedKey, signedAt: Date): boolean {
   const at = signedAt.getTime();
   return at >= Date.parse(validFrom) && (validUntil === null || at <= Date.parse(validUntil));
 }
 
-/** Whether a value has the members of an entry. */
+/** Checks the types of the members, not their formats. */
 export function isTrustedKey(entry: unknown): entry is TrustedKey {
   if (typeof entry !== "object" || entry === null) return false;
   const { keyId, algorithm, publicKey, validFrom, validUntil }: Partial<Record<keyof TrustedKey, unknown>> = entry;

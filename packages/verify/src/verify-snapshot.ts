@@ -48,8 +48,8 @@ export function readStatement({ keyId, statement }: SnapshotSignature): Snapshot
 }
 
 /**
- * @throws VerificationError `key` when the entry's id does not belong to its key; `signature` when
- * the key did not sign the statement
+ * @throws VerificationError `key` when the entry's id does not belong to its key, or the key cannot
+ * be read; `signature` when the key did not sign the statement
  */
 export async function checkStatementSignature(
   { keyId, statement, value }: SnapshotSignature,

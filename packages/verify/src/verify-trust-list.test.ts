@@ -98,7 +98,7 @@ describe("a list that somebody else than the platform made", () => {
     expect(await refusalOf(ended)).toContain("delegation: it ended");
   });
 
-  test("a list that is not stated is refused, also when nothing is pinned", async () => {
+  test("a list without a statement and its signature is refused even when nothing is pinned", async () => {
     const { body } = state();
     for (const [statement, signature] of [
       [null, null],

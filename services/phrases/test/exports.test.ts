@@ -52,7 +52,7 @@ const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
 const put = (phrase: object) => client.upsertPhrase({ tenantId, phraseJson: bytes(phrase) });
 const list = () => client.listPhrases({ tenantId, format: PhraseFormat.JSON, language: "" });
 
-/** Begins an export and reads its first part. `rest` reads the others. */
+/** Begins an export and reads its first part. `rest` reads the other parts and returns all rows. */
 async function begin() {
   const parts = list()[Symbol.asyncIterator]();
   const first = await parts.next();

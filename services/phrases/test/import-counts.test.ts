@@ -99,7 +99,7 @@ test("an id that is no UUID, or more than 10,000 ids, make a batch delete nothin
   expect((await phrases.page({ tenantId })).phrases).toHaveLength(1);
 });
 
-test("a language is deleted, and no other one with it", async () => {
+test("deleting a language deletes all its phrases, and none of another language", async () => {
   const tenantId = phrases.newTenant();
   await phrases.import(tenantId, [...many(1_500), { language: "sv-SE", phrase: "bleibt" }]);
   const remove = (dryRun = false) => phrases.client.deleteLanguage({ tenantId, language: "SV", dryRun });

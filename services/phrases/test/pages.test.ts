@@ -18,7 +18,7 @@ afterAll(async () => {
 const numbered = (count: number, language: string, word = "ord") =>
   Array.from({ length: count }, (_, n) => ({ language, phrase: `${word} ${String(n).padStart(6, "0")}` }));
 
-test("pages hold every phrase once, in order, over languages and within one", async () => {
+test("the pages of all languages, and those of one, hold every phrase once, in order", async () => {
   const tenantId = phrases.newTenant();
   const rows = [...numbered(5, "de"), ...numbered(4, "sv"), { language: "sv", phrase: "😀".repeat(256) }];
   await phrases.import(tenantId, rows);

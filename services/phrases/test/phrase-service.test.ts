@@ -207,7 +207,7 @@ test("an import counts the rows processed, and keeps the ids of its phrases when
   expect((await listed(tenantId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
 });
 
-test("rows beyond 50,000 are refused, blank lines counted, and nothing is written", async () => {
+test("an import of more than 50,000 rows, blank lines included, is refused and writes nothing", async () => {
   const tenantId = freshTenant();
   for (const [format, content] of [
     [csv, `language,phrase\nsv,a${"\n".repeat(50_001)}`],

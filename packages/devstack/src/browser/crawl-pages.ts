@@ -21,7 +21,7 @@ export function kindOf(path: string): string {
 }
 
 /**
- * Follows links from a page to every kind of page of its origin that links lead to, and passes each
+ * Follows links from a page to one page of every kind of its origin, at most 100, and passes each
  * loaded page to `look`. Skips exports, which a browser saves instead of showing them.
  */
 export async function crawlPages(

@@ -29,7 +29,7 @@ const find = (options: FindChromiumOptions = {}) =>
     ...options,
   });
 
-test("the Chromium that CHROMIUM_PATH names is taken before every other one, or the name is refused", async () => {
+test("the Chromium that CHROMIUM_PATH names is taken, and a path without a program is refused", async () => {
   const named = await program(join(dir, "mine", "chrome"));
   expect(await find({ env: { CHROMIUM_PATH: named } })).toEqual({ path: named, env: {} });
   await expect(find({ env: { CHROMIUM_PATH: join(dir, "none") } })).rejects.toThrow("CHROMIUM_PATH names");

@@ -1,13 +1,17 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findChromium } from "./find-chromium.ts";
 
-/** The size and colour scheme in which a page is opened. */
+/**
+ * The width, in pixels, and the colour scheme in which a page is opened. Its height is 900 pixels.
+ */
 export interface View {
   readonly width: number;
   readonly scheme: "light" | "dark";
 }
 
-/** Cookies and storage of a browser, in the form of a page's context. */
+/**
+ * Cookies and storage, in the form in which Playwright saves them from a context and loads them.
+ */
 type Kept = Exclude<BrowserContextOptions["storageState"], string | undefined>;
 
 export interface Visitor extends View {
@@ -25,7 +29,9 @@ export const views: readonly View[] = [1280, 390].flatMap((width) => [
 
 /** A running Chromium. Pages share no cookies and storage. */
 export interface OpenBrowser extends AsyncDisposable {
-  /** Opens a URL, waits until it is loaded, passes it to `look`, and closes it. */
+  /**
+   * Opens a URL in a new page, waits until the page is loaded, passes it to `look`, and closes it.
+   */
   visit<T>(url: string, visitor: Visitor, look: (page: Page) => Promise<T>): Promise<T>;
 }
 

@@ -44,7 +44,6 @@ interface ReplicaAddresses {
 /** One kind of door of every service; the gateway's are called `access`, after its RPC service. */
 type DoorAddresses = Readonly<Record<"access" | "documents" | "phrases" | "signing" | "delivery", string>>;
 
-/** A seeded tenant and its key. */
 export interface DevTenant {
   readonly id: string;
   readonly apiKey: string;

@@ -16,7 +16,8 @@ const stackDeadlineMs = 60_000;
  * Prepares a state folder for a start: waits for a stack that is stopping, and stops the processes
  * that a killed stack left running.
  *
- * @throws DevstackError when a stack runs there
+ * @throws DevstackError when a stack runs there, a stopping stack has not ended after a minute, or
+ * a process cannot be stopped
  */
 export async function clearLeftovers(stateDir: string, report: (line: string) => void): Promise<void> {
   const holder = await lockHolder(stateDir);

@@ -8,7 +8,7 @@ test("the number of processes is read for each service", () => {
 });
 
 test.each(["", "documents", "documents=0", "documents=10", "mongod=3", "documents=2,documents=3", "documents=2,"])(
-  "%j is refused",
+  "--replicas %j is refused",
   (text) => {
     expect(() => parseReplicas(text)).toThrow(DevstackError);
   },

@@ -100,7 +100,9 @@ const databases: Readonly<Record<ProgramName, string>> = {
   console: "console",
 };
 
-/** Returns the users of the databases whose names begin with a prefix. */
+/**
+ * Returns a user for each program: of the program's own database, whose name begins with `prefix`.
+ */
 export function databaseUsers(
   prefix: string,
   passwords: Readonly<Record<ProgramName, string>>,
@@ -170,7 +172,9 @@ export function serviceEnv(
   });
 }
 
-/** Also empties the variables with credentials for another broker. */
+/**
+ * Settings for the stack's own broker. Variables with credentials for another broker are emptied.
+ */
 function brokerSettings(files: TlsFiles | undefined): NodeJS.ProcessEnv {
   const { certFile = "", keyFile = "", caFile = "" } = files ?? {};
   return { NATS_CREDS: "", NATS_NKEY_SEED: "", NATS_CA: caFile, NATS_CERT: certFile, NATS_KEY: keyFile };

@@ -21,8 +21,9 @@ const restartDelayMsMax = 1_500;
 const stableMs = 10_000;
 
 /**
- * Starts a process and restarts it when it ends, until disposed. The delay doubles from 0.2 s to
- * 1.5 s while the process keeps ending. Rejects when the first start fails.
+ * Starts a process and restarts it when it ends, until disposed. A process that ran for more than
+ * 10 s is restarted after 0.1 s; while the process keeps ending sooner, the delay doubles up to 1.5
+ * s. Rejects when the first start fails.
  */
 export async function supervise(
   name: string,

@@ -67,7 +67,8 @@ export async function openConstellation(options: {
     ServiceName,
     ServicePorts
   >;
-  // Services that start before these have to know where their mesh doors will be.
+  // Signing, documents, phrases and delivery start before services that they call, so the mesh
+  // ports of documents and the gateway are chosen before any service starts.
   for (const name of ["documents", "gateway"] as const) ports[name] = { ...ports[name], mesh: await pickFreePort() };
   const databasePrefix = testDatabaseName("e2e");
   const mtls = options.mtls ?? process.env["VIDIMUS_TEST_MTLS"] === "on";

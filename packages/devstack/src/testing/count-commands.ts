@@ -1,7 +1,10 @@
 import { type MongoCommand, mongoCommands } from "@vidimus/kit/mongo/mongo";
 
 export interface CommandCounter extends Disposable {
-  /** Runs `work`, and answers the commands that a service sent meanwhile, in order: "find heads". */
+  /**
+   * Runs `work`. Returns the commands that the service sent meanwhile, in order, for example "find
+   * heads".
+   */
   during(work: () => Promise<unknown>): Promise<string[]>;
 }
 

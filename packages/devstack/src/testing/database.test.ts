@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { databaseUrl, testDatabaseName } from "./database.ts";
 
-test("every call gives another name", () => {
+test("every call of testDatabaseName returns another name", () => {
   const names = Array.from({ length: 1000 }, () => testDatabaseName("documents"));
   expect(new Set(names).size).toBe(1000);
 });

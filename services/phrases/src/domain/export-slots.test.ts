@@ -11,7 +11,6 @@ beforeEach(() => {
 
 afterEach(() => vi.useRealTimers());
 
-/** Takes `count` slots for a tenant; waits until all are taken. */
 const hold = (tenantId: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => slots.take(tenantId, never)));
 const kindOf = (taking: Promise<Disposable>) =>
@@ -40,7 +39,7 @@ test("when an export of a tenant ends, its first waiting one begins, and the nex
   expect(await tenth).toBe("exhausted");
 });
 
-test("when all slots are taken, tenants take turns, and an export without a slot is unavailable", async () => {
+test("when all slots are taken, tenants take turns, and an export that gets no slot is unavailable", async () => {
   const held = await Promise.all("abcdefgh".split("").map((tenantId) => hold(tenantId, 8)));
   const started: string[] = [];
   const waiting = ["i 1", "i 2", "i 3", "j 1"].map((name) =>

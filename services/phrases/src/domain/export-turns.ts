@@ -3,14 +3,14 @@ import { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 /** Most steps at once: while one fetches rows, another one writes the text of its rows. */
 const runningMax = 2;
 /**
- * Most steps of one tenant at once, so that a step of a second tenant never waits for one of them
- * to end.
+ * Most steps of one tenant at once, so that a step of a second tenant never waits until a step of
+ * the first one ends.
  */
 const tenantRunningMax = 1;
 
 /**
- * Longest duration of a step that the rest after it is computed from, because a step that waited
- * for its cursor used the event loop for less time than it took.
+ * Longest duration that counts when the rest after a step is computed. A step that took longer has
+ * waited for its cursor, and used the event loop for less time than it took.
  */
 const stepMsCounted = 20;
 /** Longest rest, as a multiple of the step before it. */

@@ -7,8 +7,8 @@ const phraseCharsMax = 256;
 const descriptionCharsMax = 1_000;
 const mistakesMax = 50;
 /**
- * Most violations of one phrase. Every unknown member is a violation, so their number must be
- * limited.
+ * Most violations that are reported of one phrase, and of one import. Every unknown member is a
+ * violation, so their number must be limited.
  */
 export const violationsMax = 20;
 

@@ -12,7 +12,6 @@ export type PhraseWrite =
     }
   | { readonly kind: "delete"; readonly standing: Phrase };
 
-/** What a plan does to a phrase. */
 export type Outcome = "created" | "changed" | "unchanged";
 
 export interface UpsertPlan {

@@ -41,7 +41,8 @@ export function upsertWithRetry(
  * Replaces the phrase with the draft's id if it has not changed since the caller read it.
  *
  * @param updatedAt of the phrase as the caller has read it
- * @throws DomainError `conflict` when it was changed or deleted since
+ * @throws DomainError `conflict` when it was changed or deleted since, `unavailable` after 100
+ * attempts
  */
 export function replaceUnchanged(
   dictionary: Pick<Dictionary, "find">,
@@ -64,7 +65,8 @@ export function replaceUnchanged(
 /**
  * Creates a phrase under the draft's id, so that a repeated call finds it.
  *
- * @throws DomainError `already_exists` when another phrase has its language and text
+ * @throws DomainError `already_exists` when another phrase has its language and text, `unavailable`
+ * after 100 attempts
  */
 export function createUnderOwnId(
   dictionary: Pick<Dictionary, "find">,
@@ -85,9 +87,9 @@ export function createUnderOwnId(
 }
 
 /**
- * The outcomes of the import as a whole, after a retry. The failed attempt has written some
- * phrases, under the ids of its plan; the plan of the retry calls them unchanged, but the import
- * created or changed them.
+ * The outcomes of all attempts together. A failed attempt has written some phrases, under the ids
+ * of its plan; the plan of the retry calls them unchanged, but the failed attempt created or
+ * changed them.
  */
 function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlyMap<string, Outcome>): Outcome[] {
   return outcomes.map((outcome, index) => {

@@ -17,7 +17,8 @@ export interface ListPhrasesDeps {
 }
 
 /**
- * A stream fetches a batch only after the one before was sent, so that memory use stays constant.
+ * A stream fetches a batch only when fewer characters than a piece has are still to be sent, so
+ * that memory use stays constant.
  */
 export function listPhrases({
   phrases,

@@ -39,8 +39,8 @@ type Upsert = (
 ) => Promise<UpsertPlan>;
 
 /**
- * How a draft is written: over any phrase, only over the version that was read, or only as a new
- * phrase.
+ * How a draft is written: over any phrase, only over the version that was read, or over no phrase
+ * with another id.
  */
 function upsertOf({ expectedUpdatedAt, createOnly }: UpsertPhraseRequest, draft: PhraseDraft): Upsert {
   if (expectedUpdatedAt !== "") {

@@ -15,7 +15,7 @@ import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
  * and memory would grow by another 100 MB.
  */
 const rowsPerBatch = 200;
-/** Most phrases that one command deletes, which takes some 50 ms. */
+/** Most phrases that one command deletes; such a command takes about 50 ms. */
 const idsPerDelete = 1_000;
 
 /**
@@ -26,7 +26,7 @@ export class PhraseStore implements Dictionary {
   static readonly indexes = {
     phrases: {
       id: { key: { tenantId: 1, id: 1 }, unique: true },
-      // Exports are sorted by this index.
+      // Exports and pages are read in the order of this index.
       phrase: { key: { tenantId: 1, language: 1, phrase: 1 }, unique: true },
     },
   } as const satisfies DatabaseIndexes;

@@ -8,7 +8,7 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
  * a search for a text that no phrase contains costs no more.
  */
 const examinedMax = 20_000;
-/** The index of exports. */
+/** Order of the phrases in pages and exports, which an index of the store has. */
 const inOrder = { tenantId: 1, language: 1, phrase: 1 } as const;
 const maxTimeMS = 20_000;
 

@@ -5,7 +5,7 @@ import { inject } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { startPhrases } from "../../src/phrases.ts";
 
-/** A phrase as the service writes it. */
+/** The members that tests read of a phrase in JSON. */
 export interface PhraseJson {
   id: string;
   language: string;
@@ -46,7 +46,6 @@ export async function openPhrases() {
     database,
     page,
     newTenant: () => `keeper${(tenants += 1)}`,
-    /** Imports rows as JSON. */
     import: (
       tenantId: string,
       rows: readonly object[],

@@ -49,7 +49,7 @@ export async function previewImport(
  * import gives the same result as one without a failure.
  *
  * @throws DomainError `conflict` when a concurrent change gave the language and text of a draft to
- * another phrase
+ * another phrase, `unavailable` when the change takes more than 90 seconds or 100 attempts
  */
 export async function importDrafts(
   dictionary: Pick<Dictionary, "find" | "change">,

@@ -69,7 +69,7 @@ test.each([
   }
 });
 
-test("a word that is no boolean is passed on as text, which the check of its row refuses", () => {
+test("a word that is no boolean is passed on as text", () => {
   expect(read("language,phrase,forbidden\nsv,a,ja\n").rows).toEqual([{ language: "sv", phrase: "a", forbidden: "ja" }]);
 });
 
@@ -116,7 +116,7 @@ test.each([
   [`language,phrase\nsv,a\nsv,"${"b\n".repeat(200_000)}`, "line 3: a row has at most 256 KiB"],
   [`language,phrase\nsv,a\nsv${",".repeat(300_000)}\n`, "line 3: a row has at most 256 KiB"],
   [`language,phrase${"\n".repeat(50_002)}`, "at most 50,000 rows"],
-])("%j is refused with its place", (text, words) => {
+])("%j is refused, and the message names the fault", (text, words) => {
   expect(() => read(text)).toThrow(words);
 });
 

@@ -30,8 +30,9 @@ interface Piece {
  * lines are accepted; a record of empty cells, as spreadsheets write below a table, counts as a
  * blank line, and so does a line `sep=;` above the header.
  *
- * @throws DomainError `invalid` for text that is not CSV, an unknown, repeated or missing column,
- * and a record with another number of cells than the header
+ * @throws DomainError `invalid` for text that is not UTF-8 or not CSV, an unknown, repeated or
+ * missing column, a record with another number of cells than the header, too many rows, and a row
+ * that is too large
  */
 export function* readCsv(bytes: Uint8Array): Generator<readonly ImportRow[]> {
   if (!isUtf8(bytes)) throw refusedImport('the file is not UTF-8; spreadsheets call it "CSV UTF-8"');

@@ -21,7 +21,8 @@ const frameBytesMax = 64 * 1024;
  * element replaced by its number, and finally each element by itself. The text is valid JSON
  * exactly when the frame and all elements are.
  *
- * @throws DomainError `invalid` for anything else
+ * @throws DomainError `invalid` for text that is not JSON or has another shape, too many rows, a
+ * row that is too large, and too much text around the rows
  */
 export function* readJson(bytes: Uint8Array): Generator<readonly ImportRow[]> {
   checkJsonBytes(bytes);

@@ -20,7 +20,6 @@ async function* batchesOf(batches: readonly Phrase[][]): AsyncGenerator<Phrase[]
   yield* batches;
 }
 
-/** All pieces of the batches, and how many steps they took. */
 async function piecesOf(text: PhraseText, batches: readonly Phrase[][]): Promise<{ pieces: string[]; steps: number }> {
   const written = new PhrasePieces(text, batchesOf(batches));
   const pieces: string[] = [];
@@ -43,7 +42,7 @@ const long = Array.from({ length: 200 }, (_, n) => phrase(n, "å".repeat(50 * ki
 test.each([
   ["JSON", jsonText],
   ["CSV", csvText],
-])("the pieces of a dictionary as %s are its text, in order", async (_, text) => {
+])("the pieces of a dictionary as %s are its text when they are joined in order", async (_, text) => {
   const batches = [few.slice(0, 200), [], few.slice(200, 400), long, few.slice(400)];
   const { pieces } = await piecesOf(text, batches);
   expect(pieces.join("")).toBe(whole(text, batches.flat()));

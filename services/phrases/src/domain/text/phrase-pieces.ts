@@ -38,7 +38,7 @@ export class PhrasePieces {
     }
   }
 
-  /** Takes the next piece; undefined while it is not full. */
+  /** Takes the next piece; undefined while it is not full, unless all text was written. */
   take(): Buffer | undefined {
     if (this.#piece === "" || (this.#piece.length < pieceCharsMin && !this.#hasEnded)) return undefined;
     const bytes = Buffer.from(this.#piece);
