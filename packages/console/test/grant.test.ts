@@ -5,7 +5,7 @@ import { calledMethods } from "../src/rpc/called-methods.ts";
 import { rights, rolesWith } from "../src/domain/rights.ts";
 import { grantFile } from "./support/open-console.ts";
 
-test("the grant that deploys with the console names the methods that its pages call, and no service", () => {
+test("the grant that deploys with the console names the methods that its pages call, not whole services", () => {
   const [grant, ...others] = parseGrants(readFileSync(grantFile, "utf8")).values();
   expect(others).toEqual([]);
   expect(grant).toMatchObject({ identity: "spiffe://vidimus.example/console", people: true });

@@ -29,7 +29,7 @@ async function openProcess(database: string, revision: number) {
   return { list, signing, alarms, registry, [Symbol.asyncDispose]: () => list[Symbol.asyncDispose]() };
 }
 
-test("while signing states an older list than another process has read, nothing is signed", async () => {
+test("while signing states an older list than another process has read, signatures are refused", async () => {
   const database = testDatabaseName("delivery");
   await using one = await openProcess(database, 4);
   await vi.waitFor(() => expect(one.list.isListed("key-4")).toBe(true), patient);

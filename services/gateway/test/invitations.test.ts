@@ -112,7 +112,7 @@ describe("an open invitation", () => {
 });
 
 describe("AcceptInvitation", () => {
-  test("makes a member, and repeats for it alone", async () => {
+  test("makes a member, and answers the same member when that person, and nobody else, repeats it", async () => {
     const tenantId = await people.tenant({ ada: ["owner"] });
     const invited = await people.as("ada", "owner").inviteMember({ tenantId, roles: ["editor", "writer"] });
     const { code } = invited;

@@ -68,7 +68,7 @@ describe("a snapshot is not signed", () => {
     await expectRefused({ ...item, ...change, attestation: attest(item) });
   });
 
-  test("a digest that was not committed gets no signature, even when it was signed before", async () => {
+  test("without an attestation, even when it was signed before", async () => {
     const item = digest();
     await signing.signing.signSnapshots({ items: [item] });
     const { results } = await signing.unattested.signSnapshots({ items: [item] });

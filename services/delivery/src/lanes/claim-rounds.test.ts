@@ -2,7 +2,7 @@ import { patient } from "@vidimus/kit/testing/patient";
 import { pino } from "pino";
 import { expect, it, vi } from "vitest";
 import { type GateState, newGate } from "../domain/endpoint-gate.ts";
-import type { EndpointDue } from "../store/lane-store.ts";
+import type { EndpointDue } from "../store/lane-schedule.ts";
 import { Alarm } from "./alarm.ts";
 import { AnswerTimes } from "./answer-times.ts";
 import { BodyBudget } from "./body-budget.ts";

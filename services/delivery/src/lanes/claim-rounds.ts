@@ -1,6 +1,7 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { Standstill } from "../replicas/standstill.ts";
-import type { EndpointDue, LaneStore } from "../store/lane-store.ts";
+import type { EndpointDue } from "../store/lane-schedule.ts";
+import type { LaneStore } from "../store/lane-store.ts";
 import type { Alarm } from "./alarm.ts";
 import type { EndpointQueues } from "./endpoint-queues.ts";
 import type { Sender } from "./sender.ts";

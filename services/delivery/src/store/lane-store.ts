@@ -7,16 +7,8 @@ import type { LeasedLane, RowHead } from "./delivery-rows.ts";
 import { LaneBearers } from "./lane-bearers.ts";
 import { LaneEndings } from "./lane-endings.ts";
 import { LaneLoader } from "./lane-loader.ts";
+import { type Backlog, type EndpointDue, readBacklog, readSchedule } from "./lane-schedule.ts";
 import type { DeliveryRow } from "./rows.ts";
-
-/**
- * An endpoint with pending deliveries, and when its next attempt is due or its first lease ends.
- */
-export interface EndpointDue {
-  readonly tenantId: string;
-  readonly endpointId: string;
-  readonly nextAttemptAt: Date;
-}
 
 /** A lane in which a row was stored, or may have been stored, behind the bearer. */
 export interface Arrival extends Lane {
@@ -39,20 +31,6 @@ export interface ClaimScope {
   readonly without?: readonly string[];
 }
 
-/** For each endpoint the bearer with the earliest `nextAttemptAt`, whether that is past or not. */
-const firstOfEach = [
-  // With a bound on the endpoint, too, MongoDB reads one row for each endpoint; otherwise all rows.
-  { $match: { endpointId: { $gt: "" }, nextAttemptAt: { $gt: new Date(0) } } },
-  { $sort: { endpointId: 1, nextAttemptAt: 1 } },
-  {
-    $group: {
-      _id: "$endpointId",
-      tenantId: { $first: "$tenantId" },
-      nextAttemptAt: { $first: "$nextAttemptAt" },
-    },
-  },
-];
-
 /** The lanes in `deliveries` as a queue for any number of processes. */
 export class LaneStore {
   readonly #rows: Collection<DeliveryRow>;
@@ -71,12 +49,7 @@ export class LaneStore {
   }
 
   async schedule(): Promise<EndpointDue[]> {
-    const found = this.#rows.aggregate<{ _id: string; tenantId: string; nextAttemptAt: Date }>(firstOfEach, {
-      hint: dueIndex,
-    });
-    return (await found.toArray()).map(({ _id: endpointId, tenantId, nextAttemptAt }) => {
-      return { endpointId, tenantId, nextAttemptAt };
-    });
+    return readSchedule(this.#rows);
   }
 
   /**
@@ -230,35 +203,8 @@ export class LaneStore {
     return this.#bearers.appointMissing(now);
   }
 
-  /**
-   * When the oldest undelivered row of an endpoint was stored, for the hundred endpoints with the
-   * oldest such rows.
-   *
-   * @param without endpoints to leave out
-   */
-  async backlog(without: readonly string[]): Promise<{ endpointId: string; oldestAt: Date }[]> {
-    const ofEndpoint = { tenantId: "$tenantId", endpointId: "$_id" };
-    const isOf = [{ $eq: ["$tenantId", "$$tenantId"] }, { $eq: ["$endpointId", "$$endpointId"] }];
-    const oldest = [
-      { $match: { state: "pending", $expr: { $and: isOf } } },
-      { $sort: { createdAt: 1, _id: 1 } },
-      { $limit: 1 },
-      { $project: { createdAt: 1 } },
-    ];
-    const found = this.#rows.aggregate<{ _id: string; oldest: { createdAt: Date } }>(
-      [
-        // One row for each endpoint, as in `schedule`. The lookup then reads one entry of an
-        // endpoint, the last, because the index of undelivered rows has the oldest last.
-        ...firstOfEach,
-        { $match: { _id: { $nin: [...without] } } },
-        { $lookup: { from: this.#rows.collectionName, let: ofEndpoint, pipeline: oldest, as: "oldest" } },
-        { $unwind: "$oldest" },
-        { $sort: { "oldest.createdAt": 1 } },
-        { $limit: 100 },
-      ],
-      { hint: dueIndex },
-    );
-    return (await found.toArray()).map(({ _id, oldest: { createdAt } }) => ({ endpointId: _id, oldestAt: createdAt }));
+  async backlog(without: readonly string[]): Promise<Backlog[]> {
+    return readBacklog(this.#rows, without);
   }
 
   /**
