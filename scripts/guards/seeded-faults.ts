@@ -6,7 +6,8 @@
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
+import { placesOf, testFilesOf } from "./fault-places.ts";
 import { seededFaults } from "./fault-table.ts";
 import type { SeededFault } from "./faults/seeded-fault.ts";
 import { filesOf, openTree } from "./tree.ts";
@@ -14,8 +15,7 @@ import { filesOf, openTree } from "./tree.ts";
 const [ref = "HEAD", ...words] = process.argv.slice(2);
 const chosen = seededFaults.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
 using tree = openTree(ref);
-const files = filesOf(tree.dir).filter((file) => /^(packages|services)\/.*\.ts$/.test(file));
-const sources = files.filter((file) => file.includes("/src/") && !file.endsWith(".test.ts"));
+const files = filesOf(tree.dir);
 
 const wrong: string[] = [];
 const note = (what: string, verdict: string, isRight: boolean, startedMs: number) => {
@@ -23,6 +23,9 @@ const note = (what: string, verdict: string, isRight: boolean, startedMs: number
   console.log(`${isRight ? "ok  " : "FAIL"} ${seconds.padStart(6)} s  ${verdict.padEnd(7)} ${what}`);
   if (!isRight) wrong.push(what);
 };
+
+const unknown = chosen.flatMap(({ tests }) => tests).filter((test) => testFilesOf(test, files).length === 0);
+if (unknown.length > 0) throw new Error(`no test file for ${unknown.join(", ")}`);
 
 // Without a fault all these tests must pass; otherwise a failure would prove nothing.
 const started = performance.now();
@@ -43,22 +46,15 @@ if (wrong.length > 0) process.exitCode = 1;
 
 /** Puts a fault in, runs its tests and takes it out again. */
 function seed({ search, replacement, tests }: SeededFault): string {
-  const pattern = new RegExp(search.trim().split(/\s+/).map(RegExp.escape).join("\\s+"), "g");
-  const found = sources.flatMap((file) => {
-    const text = readFileSync(join(tree.dir, file), "utf8");
-    return Array.from(text.matchAll(pattern), () => ({ file, text }));
-  });
+  const found = placesOf(search, tree.dir, files);
   const [place] = found;
   if (!place || found.length > 1) return `found ${found.length} times`;
   const path = join(tree.dir, place.file);
-  writeFileSync(
-    path,
-    place.text.replace(pattern, () => replacement),
-  );
+  writeFileSync(path, place.before + replacement + place.after);
   try {
     return run(tests).verdict;
   } finally {
-    writeFileSync(path, place.text);
+    writeFileSync(path, place.before + place.found + place.after);
   }
 }
 
@@ -73,7 +69,7 @@ function run(tests: readonly string[]): { readonly verdict: string; readonly fai
       join(tree.dir, "node_modules/vitest/vitest.mjs"),
       "run",
       ...projects.flatMap((project) => ["--project", project]),
-      ...tests.flatMap(pathsOf),
+      ...tests.flatMap((test) => testFilesOf(test, files)),
       "--reporter=json",
       `--outputFile=${json}`,
       "--testTimeout=30000",
@@ -100,13 +96,4 @@ interface VitestResult {
   readonly testResults: readonly {
     readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
   }[];
-}
-
-/** The paths of test files with a name, in any folder. */
-function pathsOf(test: string): string[] {
-  const [project, name] = test.split(" ");
-  const folder = project === "unit" ? "/src/" : "/test/";
-  const found = files.filter((file) => basename(file) === `${name}.test.ts` && file.includes(folder));
-  if (found.length === 0) throw new Error(`no file ${name}.test.ts of the project ${project}`);
-  return found;
 }

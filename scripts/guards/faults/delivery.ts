@@ -17,7 +17,7 @@ export const deliveryFaults: readonly SeededFault[] = [
     name: "an older snapshot is sent after a newer one was accepted",
     search: 'return { ...step, olderEnd: "superseded" };',
     replacement: "return step;",
-    tests: ["unit lane", "unit lane.property"],
+    tests: ["unit advance-lane", "unit advance-lane.property"],
   },
   {
     name: "the body of a delivery is not released",

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { placesOf, testFilesOf } from "./fault-places.ts";
+import { seededFaults } from "./fault-table.ts";
+import { filesOf, here } from "./tree.ts";
+
+const files = filesOf(here);
+
+test.each(seededFaults)("$name: its text is in the sources once, and its tests are there", ({ search, tests }) => {
+  expect(placesOf(search, here, files).map(({ file }) => file)).toHaveLength(1);
+  for (const each of tests) expect(testFilesOf(each, files), each).not.toEqual([]);
+});
