@@ -368,7 +368,7 @@ describe("every endpoint", () => {
     ["DELETE", `/${randomUUID()}`, "phrases:write"],
   ] as const;
 
-  test.for(calls)("%s %s: 401 without a key, whatever the body", async ([method, path]) => {
+  test.for(calls)("%s %s: 401 for an unknown key, before the body is parsed", async ([method, path]) => {
     const unknown = openDictionary(stack.dev.gateway, "vk_nobody");
     expect(await refusal(unknown.send(method, path, method === "GET" ? undefined : "{"))).toMatchObject({
       status: 401,

@@ -10,10 +10,11 @@ interface FeedDocument {
 }
 
 /**
- * Turns a member of a feed into a document. A flat document with an id is used unchanged;
- * everything else is read as ninjs 3.0.
+ * Turns a member of a feed into a document. What has an `id`, or a type with a slash, is a
+ * document and is used unchanged; everything else is read as ninjs 3.0.
  *
- * @throws Refusal
+ * @throws Refusal for a wrapped document (`payload`), a document without a UUID, and an item
+ * without `uri` or that cannot be mapped
  */
 export function toDocument(value: JsonObject): FeedDocument {
   if ("payload" in value) throw damaged("is a wrapped document, which has no id: a repeat would make it again");

@@ -78,8 +78,8 @@ export interface OpenRoute extends RouteBase {
 
 interface SignedInRoute extends RouteBase {
   /**
-   * Labels by name of the fields that are shown again when the sender must sign in first. Never
-   * secrets or codes.
+   * From field name to label: when the sender must sign in first, these fields are shown again with
+   * what was typed. Never secrets or codes.
    */
   readonly fields?: Readonly<Record<string, string>>;
   /** Whether the page needs a sign-in within the last 15 minutes. */

@@ -151,8 +151,9 @@ export class RingWatch {
   }
 
   /**
-   * Compares at the first look, and whenever there is no ring. At other looks `SealedRings`
-   * compares the ring with the one that this process has read before.
+   * Refuses a ring that is older than the one under which the ledger was last signed, such as one
+   * from a backup. Reads the ledger only without a ring or a good last look; after a good look
+   * `SealedRings` has already refused an older ring.
    */
   async #checkAgainstLedger(standing: KeyRing | undefined): Promise<void> {
     if (standing && this.#last) return;

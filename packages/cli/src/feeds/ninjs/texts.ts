@@ -36,7 +36,7 @@ export function takeTitle(item: NinjsItem): string {
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/** A headline's text without its markup. */
+/** Without tags, and with six common entities decoded; undefined when no text is left. */
 function textOf(html: string | undefined): string | undefined {
   const bare = html
     ?.replace(/<[^>]*>/g, "")

@@ -11,7 +11,7 @@ export const deliveryStates = [
   { value: "exhausted", tone: "bad", label: "given up" },
 ] as const satisfies readonly { value: string; tone: Tone; label: string }[];
 
-/** What became of a delivery, or becomes of it if nobody does anything, by state. */
+/** By state: what became of a delivery, or what it still waits for. */
 export const stateMeanings: Readonly<Record<string, string>> = {
   pending: "It is sent by itself.",
   held: "The endpoint is paused. It is sent when somebody starts the endpoint.",

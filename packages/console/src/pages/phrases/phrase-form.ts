@@ -13,7 +13,10 @@ export interface TypedPhrase {
   readonly description: string;
 }
 
-/** Labels by name of the fields that are shown again when the sender must sign in first. */
+/**
+ * From field name to label: when the sender must sign in first, these fields are shown again with what
+ * was typed.
+ */
 export const phraseFieldLabels = {
   phrase: "Phrase",
   language: "Language",

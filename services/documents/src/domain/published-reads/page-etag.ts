@@ -2,8 +2,10 @@ import { parseEntityTags } from "@vidimus/kit/entity-tags";
 import { createHash } from "node:crypto";
 
 /**
- * Weak entity tag of a page, made of the last tick that touched its types and a digest of the
- * request.
+ * Makes the weak entity tag of a page or of one document.
+ *
+ * @param stamp the last tick that touched the page's types, or the document's `updatedAt`
+ * @param query what else decides the answer: the request, or ids and sequences
  */
 export function pageEtag(stamp: Date | undefined, query: readonly unknown[]): string {
   return `W/"${(stamp?.getTime() ?? 0).toString(36)}.${digestOf(query)}"`;
