@@ -24,8 +24,8 @@ export type RecordChange = (by: AuditAuthor, change: AuditedChange) => Promise<v
 interface AuditRow extends Omit<AuditEntry, "entryId" | "detail"> {
   /**
    * Tenant, "/" and UUIDv7, so that the index of `_id` lists a tenant's entries by time. The
-   * service's user then needs no right to make indexes, with which it could make one that expires
-   * rows.
+   * service's user then needs no right to make indexes. With that right it could delete entries by
+   * an index that expires rows.
    */
   _id: string;
   detail: string;
@@ -54,7 +54,7 @@ export class AuditLog {
    * Opens the log beside the service's database. Makes its collection now, because a transaction on
    * a sharded cluster cannot.
    *
-   * @throws ConfigError when the service's user may not append to it
+   * @throws ConfigError when the service's user has no right to make the collection
    */
   static async open({ client, db }: { client: MongoClient; db: Db }, log: Pick<Logger, "info">): Promise<AuditLog> {
     const database = client.db(`${db.databaseName}_audit`);
@@ -105,7 +105,7 @@ export class AuditLog {
   }
 }
 
-/** A log line has no detail, because only those who may read the audit log may see its values. */
+/** A log line has no `detail`, whose values only callers who may read the audit log may see. */
 function lineOf({ entryId: audit, tenantId, action, subject, ...entry }: AuditEntry) {
   const { actor, role, identity, keyPrefix, from, requestId } = entry;
   return { audit, tenantId, action, subject, actor, role, identity, keyPrefix, from, requestId };
