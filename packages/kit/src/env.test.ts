@@ -10,7 +10,7 @@ describe("EnvReader", () => {
     expect(() => env.finish()).not.toThrow();
   });
 
-  it("reports every fault at once", () => {
+  it("reports all faults in one error", () => {
     const env = new EnvReader({ PORT: "99999999", LEVEL: "loud" });
     env.int("PORT", { min: 0, max: 65_535 });
     env.string("MONGODB_URL");

@@ -1,6 +1,6 @@
 /**
- * The kinds of expected failure. `rpc/errors/error-table.ts` maps them to RPC codes, the gateway to
- * HTTP.
+ * The kinds of expected failure. `rpc/errors/error-table.ts` maps them to RPC codes, and the
+ * gateway's `errors/error-table.ts` maps them to HTTP statuses.
  */
 export const errorKinds = [
   "invalid",

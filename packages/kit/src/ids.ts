@@ -40,7 +40,7 @@ export const tenantIdPattern = /^[a-z][a-z0-9_]{0,31}$/;
 /**
  * Returns a request's tenant id unchanged.
  *
- * @throws DomainError `invalid`, with a violation at `/tenantId`, when it is not a tenant id
+ * @throws DomainError `invalid`, with a violation at `/tenantId`, when `text` is not a tenant id
  */
 export function requireTenantId(text: string): string {
   if (tenantIdPattern.test(text)) return text;

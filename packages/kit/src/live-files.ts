@@ -16,10 +16,10 @@ interface LiveFilesOptions<T> {
 }
 
 /**
- * The value of files that are replaced while the process runs. The files are read once a second and
- * not watched, because Kubernetes replaces a symbolic link above them, which a watch on the files
- * misses. While the files cannot be read or have faults, the last good value stays. A fault is
- * logged and counted once for as long as it stays the same.
+ * The value parsed from files that are replaced while the process runs. The files are read once a
+ * second and not watched, because Kubernetes replaces a symbolic link above them, which a watch on
+ * the files misses. While the files cannot be read or have faults, the last good value stays. A
+ * fault that repeats is logged and counted again only after another fault or a new value.
  */
 export class LiveFiles<T> implements Disposable {
   readonly #options: LiveFilesOptions<T>;

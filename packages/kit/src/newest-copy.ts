@@ -3,15 +3,18 @@ import { DomainError } from "./errors.ts";
 import type { Logger } from "./telemetry/log.ts";
 import { throttle } from "./telemetry/throttle.ts";
 
-/** A statement of another service, with its revision. */
+/** A statement of another service, or the stored copy of one. */
 interface Revised {
-  /** Greater after each change. */
+  /** Greater after each change of the statement. */
   readonly revision: number;
 }
 
-/** Stores the newest copy that any process of a service received. */
+/** Stores the newest copy that any process of this service received. */
 export interface CopyKeeper<Stated extends Revised, Kept extends Revised> {
-  /** The stored copy, and the milliseconds since it was last stated, by the database's clock. */
+  /**
+   * The stored copy, and the milliseconds since the other service last stated it, by the database's
+   * clock.
+   */
   read(): Promise<KeptCopy<Kept> | undefined>;
   /** Stores a copy, unless a newer one is stored. @returns the stored copy */
   keep(stated: Stated): Promise<Kept>;
@@ -25,7 +28,7 @@ export interface KeptCopy<Kept> {
 interface NewestCopyDeps<Stated extends Revised, Kept extends Revised> {
   /** What is copied, for log lines and the metric `vidimus_<name>_older_total`. */
   readonly name: string;
-  /** Asks the service that makes the statement. */
+  /** Asks the other service for its statement. */
   ask(): Promise<Stated>;
   readonly keeper: CopyKeeper<Stated, Kept>;
   /** Milliseconds after which an unchanged copy is stored again, to renew its age. */
@@ -43,7 +46,8 @@ const alarmEveryMs = 60_000;
 /**
  * The newest copy of what another service states. A revision older than one that any process of
  * this service received is refused and logged, because it means that the other service's database
- * was restored from an earlier state. Ages are measured by a monotonic clock.
+ * was restored from an earlier state. The keeper gives the age of a stored copy; from then on a
+ * monotonic clock measures the age.
  */
 export class NewestCopy<Stated extends Revised, Kept extends Revised> {
   readonly #deps: NewestCopyDeps<Stated, Kept>;
@@ -90,7 +94,8 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
   }
 
   /**
-   * Reads the stored copy, then asks for the newest one. Concurrent calls share one look.
+   * Reads the stored copy, then asks the other service for its newest one. Concurrent calls share
+   * one look.
    *
    * @throws DomainError `unavailable` when the answer is older than the newest copy; also what the
    * keeper and `ask` throw

@@ -7,7 +7,7 @@ test("a decoded token has the values that were encoded", () => {
   }
 });
 
-test("the wire form is unsigned base64url of [1, ...values], so tokens of earlier builds can be read", () => {
+test("a token is the base64url of the JSON array [1, ...values], without a signature", () => {
   expect(encodeOpaqueToken([12, "a"])).toBe(Buffer.from('[1,12,"a"]').toString("base64url"));
 });
 
@@ -33,7 +33,7 @@ test("a token of more than 256 characters is decoded when its caller allows that
   expect(decodeOpaqueToken(encodeOpaqueToken(values), 300)).toEqual(values);
 });
 
-test("only whole milliseconds within the range of Date are times", () => {
+test("isEpochMs accepts only whole milliseconds within the range of Date", () => {
   expect([0, -8.64e15, 8.64e15].every(isEpochMs)).toBe(true);
   expect([undefined, "0", 0.5, 8.64e15 + 2].some(isEpochMs)).toBe(false);
 });

@@ -11,8 +11,8 @@ const charactersMaxDefault = 256;
 
 /**
  * Encodes a token that callers return without reading it: unsigned base64url of the JSON array `[1,
- * ...values]`. Callers can decode a token, so it must hold nothing that they may not know. They can
- * also forge one, so a service checks the decoded values.
+ * ...values]`. Callers can decode a token, so it must hold only what they may know. They can also
+ * forge one, so a service checks the decoded values.
  */
 export function encodeOpaqueToken(values: readonly TokenValue[]): string {
   return Buffer.from(JSON.stringify([version, ...values])).toString("base64url");

@@ -2,10 +2,10 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { ConfigError } from "./env.ts";
 
 /**
- * Reads a small file that holds a secret. Refuses a file that others may read or the group may
- * change. The group may read, because this is how Kubernetes gives a secret to a process that is
- * not root: `defaultMode: 0400` with `fsGroup` becomes 0440, owned by root. A wrong mode is an
- * error, because a warning would be overlooked.
+ * Reads a small file that holds a secret. Refuses a file whose mode gives others any right, or
+ * gives the group more than the right to read. The group may read, because this is how Kubernetes
+ * gives a secret to a process that is not root: `defaultMode: 0400` with `fsGroup` becomes 0440,
+ * owned by root. A wrong mode is an error, because a warning would be overlooked.
  *
  * @throws ConfigError naming the path and the fault, without any of the content
  */
@@ -32,9 +32,10 @@ export function readGuardedFile(path: string, bytesMax: number): Buffer {
 }
 
 /**
- * Reads a file of at most `bytesMax` bytes.
+ * Reads a small file that needs no protection, whatever its mode.
  *
- * @throws ConfigError naming the path and the fault
+ * @throws ConfigError naming the path when the file cannot be read, is not a regular file, or has
+ * more than `bytesMax` bytes
  */
 export function readSmallFile(path: string, bytesMax: number): Buffer {
   return readChecked(path, bytesMax, () => {});

@@ -21,7 +21,7 @@ export class Readiness {
     this.#notify();
   }
 
-  /** Resolves at the next change, or when the signal aborts. */
+  /** Resolves when `isReady` may have changed, or when the signal aborts. */
   changed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = () => {

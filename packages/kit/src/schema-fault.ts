@@ -12,7 +12,7 @@ export interface SchemaFault {
   readonly message?: string | undefined;
 }
 
-/** Describes a fault: a sentence without its subject that says what is allowed. */
+/** Describes a fault by a sentence without a subject, for example `must be a string`. */
 export function describeFault({ keyword, params, schema, message }: SchemaFault): string {
   const must = memberOf(schema, "x-must");
   if (typeof must === "string") return `must be ${must}`;

@@ -23,7 +23,7 @@ export function readSecretKey(env: EnvReader, variable: string): KeyObject | und
 
 /**
  * Reads a secret key: a file of 32 raw bytes, or of 32 bytes as hex or base64 text (a line end may
- * follow). Refuses a file that others may read, or that the group may change (`readPrivateFile`).
+ * follow). Refuses the file modes that `readPrivateFile` refuses.
  *
  * @throws ConfigError naming the fault, without any of the content
  */
@@ -41,8 +41,8 @@ export function readSecretKeyFile(path: string): KeyObject {
 }
 
 function decode(content: Buffer): Buffer | undefined {
-  // 32 printable characters are a passphrase or 16 bytes in hex, not a random key. One random key
-  // in 10^13 is refused by mistake.
+  // 32 printable characters are a passphrase or 16 bytes in hex, not a random key. Fewer than
+  // one random key in 10^13 are refused by mistake.
   if (content.length === keyBytes) return isText(content) ? undefined : Buffer.from(content);
   const text = content.toString("latin1").replace(/\r?\n$/, "");
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex");

@@ -117,7 +117,7 @@ describe("NATS_CA, NATS_CERT and NATS_KEY", () => {
     stack.use(await startServer(`tls ${JSON.stringify({ ...files, ...(verify && ca) })}\n${users}`));
   }
 
-  it("with NATS_CA alone a bus trusts only a server whose certificate that authority issued", async () => {
+  it("with NATS_CA alone a bus trusts only a server whose certificate the authority of NATS_CA issued", async () => {
     await startTls(false);
     const NATS_URL = `tls://ida:pw@127.0.0.1:${port}`;
     await isUp(openBus({ NATS_URL, NATS_CA: await put("ca.pem", authority.pair.cert) }).bus);

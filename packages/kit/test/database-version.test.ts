@@ -139,7 +139,7 @@ test("a rewrite that was interrupted is repeated, and `onRewritten` is called on
   expect(told).toEqual([[4]]);
 });
 
-test("eight processes start at once on a new database", async () => {
+test("eight starts on a new database at the same time all succeed", async () => {
   await Promise.all(Array.from({ length: 8 }, () => ensureDatabaseVersion(mongo, codeOf(5), "on")));
 });
 

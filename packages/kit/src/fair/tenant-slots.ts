@@ -39,7 +39,7 @@ export interface Slot extends Disposable {
  */
 export class TenantSlots {
   readonly #options: TenantSlotsOptions;
-  /** Slots in use and slots that rest, by tenant. */
+  /** How many slots of each tenant are in use or rest. */
   readonly #held = new Holdings();
   readonly #waiting = new TurnQueue<(slot: Slot) => void>();
   #inUse = 0;

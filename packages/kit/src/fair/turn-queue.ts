@@ -1,6 +1,6 @@
 /**
- * A queue whose keys take turns: before an item come the earlier items of its key and, for each of
- * them, one turn of every other key.
+ * A queue whose keys take turns. In a key's turn its first item, or its first few, leave the queue.
+ * Then the key goes behind all other keys.
  */
 export class TurnQueue<Item> {
   /** The items of each key, in the order of the keys' turns. A key without items has no entry. */

@@ -33,7 +33,7 @@ test("work that comes after 5 ms of work in a turn waits for the next turn", asy
   expect(done).toHaveLength(12);
 });
 
-test("waiting work runs in turns by tenant", async () => {
+test("tenants with waiting work alternate", async () => {
   const { work, done } = turns();
   const many = ["a1", "a2", "a3", "a4", "b1"].map((name) => work(name, 10));
   await Promise.all(many);

@@ -16,7 +16,7 @@ export interface Index {
   readonly expireAfterSeconds?: number;
 }
 
-/** The indexes of one collection by name. */
+/** From name to index, for one collection. */
 export type CollectionIndexes = Readonly<Record<string, Index>>;
 
 export type DatabaseIndexes = Readonly<Record<string, CollectionIndexes>>;
@@ -53,7 +53,8 @@ async function readIndexes(rows: Collection): Promise<Index[]> {
 }
 
 /**
- * Equal for two indexes that serve the same reads and refuse the same rows, whatever their names.
+ * Equal for two indexes that serve the same reads, refuse the same rows and delete the same rows,
+ * whatever their names.
  */
 function shapeOf({ key, unique, sparse, partialFilterExpression, expireAfterSeconds }: Index): string {
   return JSON.stringify([Object.entries(key), !!unique, !!sparse, partialFilterExpression, expireAfterSeconds]);

@@ -81,8 +81,8 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Returns which rows of an `insertMany(…, {ordered: false})` a unique index refused, as indexes
- * into its array. Throws the error unchanged when it has any other cause.
+ * Returns which operations of a bulk write (`insertMany`, `bulkWrite`) a unique index refused, as
+ * indexes into the array of operations. Throws the error unchanged when it has any other cause.
  */
 export function duplicatePositions(error: unknown): Set<number> {
   if (!(error instanceof MongoBulkWriteError)) throw error;

@@ -13,7 +13,10 @@ interface VersionRow extends VersionState {
   readonly _id: "current";
 }
 
-/** Told to the operator when no step leads from the version of the rows to the code's version. */
+/**
+ * Told to the operator when the rows have no version, or one from which no step leads to the code's
+ * version.
+ */
 export const startOver = "is of an earlier build, and nothing was released yet: start over with `npm start -- --fresh`";
 
 /** Reads and updates the row that holds a database's `VersionState`. */

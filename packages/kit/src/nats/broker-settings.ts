@@ -48,7 +48,8 @@ export function readBroker(env: EnvReader, fallback?: string): BrokerSettings {
 /**
  * Reads the file of NATS_CREDS.
  *
- * @throws ConfigError naming the variable and the fault
+ * @throws ConfigError naming the variable when `readPrivateFile` refuses the file, or when it does
+ * not hold the JWT and the seed of a user
  */
 export function readCreds(path: string): Uint8Array {
   const content = readNamed("NATS_CREDS", () => readPrivateFile(path, fileBytesMax));
@@ -60,7 +61,8 @@ export function readCreds(path: string): Uint8Array {
 /**
  * Reads the file of NATS_NKEY_SEED.
  *
- * @throws ConfigError naming the variable and the fault
+ * @throws ConfigError naming the variable when `path` is itself a seed, when `readPrivateFile`
+ * refuses the file, or when it does not hold the seed of a user
  */
 export function readSeed(path: string): Uint8Array {
   if (isSeed(path))

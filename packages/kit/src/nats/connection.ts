@@ -63,8 +63,8 @@ export class BrokerConnection implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the connection once there is one; rejects when disposed before that. The object
-   * stays the same over reconnects.
+   * Resolves with the connection once there is one; rejects when disposed before that. The
+   * `NatsConnection` stays the same over reconnects.
    */
   get opened(): Promise<NatsConnection> {
     return this.#opened.promise;
@@ -81,8 +81,8 @@ export class BrokerConnection implements AsyncDisposable {
   }
 
   /**
-   * Sends a message to itself through the broker. Rejects when there is no connection or when the
-   * message is not back within a second.
+   * Sends a message through the broker to this process. Rejects when there is no connection or when
+   * the message is not back within a second.
    */
   async ping(): Promise<void> {
     const connection = this.current;

@@ -37,7 +37,7 @@ export interface EventBus extends AsyncDisposable {
    */
   connectionNumber(): number | undefined;
   /**
-   * Sends a message through the broker to itself. Rejects within a second when there is no
+   * Sends a message through the broker to this process. Rejects within a second when there is no
    * connection or when the message does not come back.
    */
   ping(): Promise<void>;

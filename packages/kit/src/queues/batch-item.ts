@@ -24,7 +24,7 @@ export class BatchItem<Item, Result> {
     return this.#isSettled;
   }
 
-  /** Calls `onDeadline` after `ms`, unless the item has a result by then. */
+  /** Calls `onDeadline` after `ms`, unless the item has a result or an error by then. */
   startDeadline(ms: number, onDeadline: () => void): void {
     this.#deadline = setTimeout(onDeadline, ms);
   }

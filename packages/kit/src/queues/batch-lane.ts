@@ -14,8 +14,9 @@ export interface LaneBounds {
 }
 
 /**
- * The waiting items of one lane, and its running batches. A late batch no longer holds back the
- * next one, so a server that hangs delays only the batches that it has.
+ * The waiting items of one lane, and its running batches. While fewer than `outMax` batches run, a
+ * late one does not hold back the next one, so a server that hangs delays only the batches that
+ * were sent to it.
  */
 export class BatchLane<Item, Result> {
   readonly #bounds: LaneBounds;
@@ -54,7 +55,8 @@ export class BatchLane<Item, Result> {
   }
 
   /**
-   * Puts those of the entries that have no result in front of all waiting ones, in the given order.
+   * Puts the entries that have no result or error yet in front of all waiting items, in the given
+   * order.
    */
   putBack(entries: readonly BatchItem<Item, Result>[]): void {
     for (const entry of entries.toReversed()) {

@@ -30,7 +30,7 @@ interface BatcherOptions<Item, Result> {
    * order.
    */
   turnOf?(item: Item): string;
-  /** After this time a batch is late and no longer holds back the next one of its lane. */
+  /** When a batch counts as late. A late batch no longer holds back the next one of its lane. */
   late?: {
     /** Milliseconds since the batch started. */
     readonly afterMs: number;
@@ -43,21 +43,22 @@ interface BatcherOptions<Item, Result> {
   deadline?: {
     readonly ms: number;
     /**
-     * Makes the error. `wasSent` is false when the item was in no batch yet; it is then never sent.
+     * Makes the error. `wasSent` is false when no running batch has the item; the item is then not
+     * sent any more.
      */
     error(wasSent: boolean): Error;
   };
   /**
-   * Allows `run` to return results for the first items only, at least one. The others come first in
-   * their lane's next batch.
+   * Allows `run` to return results for the first items only, at least one. The items without a
+   * result come first in the next batch of their lane.
    */
   partialAnswers?: boolean;
 }
 
 /**
- * Creates a batcher. An idle batcher runs an item at once. While as many batches run as may,
- * arriving items wait and run together when one of the batches ends or is late. Without a spacing
- * no item waits for others to arrive, so batches grow only under load.
+ * Creates a batcher. An idle batcher runs an item at once. While the allowed number of batches
+ * runs, arriving items wait; they run together when one of those batches ends or is late. Without a
+ * spacing no item waits for others to arrive, so batches grow only under load.
  *
  * @returns a function that takes one item and resolves with its result
  */

@@ -16,7 +16,7 @@ function gated(lateMs = 10_000) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a shared call", () => {
-  it("starts at once without a running call, and once for all callers that arrive during another one", async () => {
+  it("starts at once when none runs, and callers that arrive while one runs share the next one", async () => {
     const { made, ask } = gated();
     const first = ask("a");
     const later = [ask("a"), ask("a"), ask("a")];

@@ -8,12 +8,12 @@ interface ShareOptions {
 }
 
 interface Lane<Answer> {
-  /** One promise for each running call, which resolves when the call has ended. */
+  /** For each running call, a promise that resolves when the call has ended. */
   readonly out: Set<Promise<void>>;
   /** Resolves when the newest running call has ended or is late. */
   turn: Promise<unknown>;
   next?: Promise<Answer>;
-  /** The answer that came last. */
+  /** The newest answer of a call of this lane. */
   last?: Answer;
 }
 

@@ -17,11 +17,11 @@ function installedVersion(): unknown {
 }
 
 describe("the private fields of grpc-js", () => {
-  test("are those of the version that is installed", () => {
+  test("are known for the version that is installed", () => {
     expect(installedVersion()).toBe(grpcVersion);
   });
 
-  test("show the HTTP/2 server of each address that a server is bound to", async () => {
+  test("show the HTTP/2 server of the address that a server is bound to", async () => {
     const server = new Server();
     const port = await promisify(server.bindAsync.bind(server))("127.0.0.1:0", ServerCredentials.createInsecure());
     expect(http2ServersOf(server).map((each) => each.address())).toEqual([expect.objectContaining({ port })]);

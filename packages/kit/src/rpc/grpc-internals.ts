@@ -24,7 +24,7 @@ export function http2ServersOf(server: Server): Http2Server[] {
 
 /**
  * Drops the pieces from which a request was joined. grpc-js keeps them until the call has ended, so
- * that a request of 10 MiB takes 20, and has no option to change this.
+ * that a request of 10 MiB takes 20 MiB, and no option of grpc-js changes this.
  *
  * @param wire a call as grpc-js passes it to a handler
  */

@@ -14,7 +14,7 @@ interface OpsServerOptions {
   check: () => Promise<void>;
   /** Rejects while the process works but lacks something. Called on every `/readyz`. */
   checkDegraded: () => Promise<void>;
-  /** Further pages by path. Pages may be added while the server runs. */
+  /** Further pages, from path to page. Pages may be added while the server runs. */
   pages: ReadonlyMap<string, OpsPage>;
 }
 

@@ -104,7 +104,7 @@ function readPort(env: EnvReader, name: string, fallback: number): number {
   return env.int(name, { min: 0, max: 65_535, fallback });
 }
 
-/** What `startService` provides to the composition of a service. */
+/** What `startService` passes to `compose`. */
 export interface ServiceContext {
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -117,7 +117,7 @@ export interface ServiceContext {
   readonly grants: (() => Grants) | undefined;
   /** Returns the credentials for calls to a service; undefined while the doors are plaintext. */
   readonly credentialsFor: (service: string) => ChannelCredentials | undefined;
-  /** Further pages of the ops port, by path. */
+  /** Further pages of the ops port, from path to page. */
   readonly pages: Map<string, OpsPage>;
 }
 

@@ -14,7 +14,8 @@ interface KeptLease {
 }
 
 /**
- * Renewals within the time of a lease: two in a row may fail. The fourth comes when the lease ends.
+ * Renewals within the time of a lease. Two in a row may fail: the third still comes before the
+ * lease ends.
  */
 const renewalsPerLease = 4;
 

@@ -13,9 +13,9 @@ interface ErrorDescription {
 }
 
 /**
- * Only these properties of an error are logged, because they carry no payload. A list of excluded
- * properties would miss some: the MongoDB driver alone puts rows into `writeErrors[].op`, `result`,
- * `errorResponse`, `errInfo` and `keyValue`.
+ * Beside its type, message, stack and causes, only these properties of an error are logged, because
+ * they carry no payload. A list of excluded properties would miss some: the MongoDB driver alone
+ * puts rows into `writeErrors[].op`, `result`, `errorResponse`, `errInfo` and `keyValue`.
  */
 const loggedProperties = ["code", "codeName", "kind", "errno", "syscall", "address", "port", "status", "statusCode"];
 
@@ -46,8 +46,8 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
 }
 
 /**
- * Formats an error for stderr: its stack, then those of an AggregateError's errors and of its
- * causes.
+ * Formats an error for stderr: its stack, then the stack of each error in an AggregateError, then
+ * the stack of each cause.
  */
 export function errorText(error: unknown): string {
   const { stack, message, errors = [], cause } = describeError(error);

@@ -5,8 +5,9 @@ import { hideSecrets } from "./hide-secrets.ts";
 export type { Logger } from "pino";
 
 /**
- * Creates a logger that writes one JSON line for each event to stdout, with `service` on each line.
- * Errors belong in `err`, which `describeError` reduces to fields without payload.
+ * Creates a logger that writes one JSON line for each event to `destination`, by default stdout,
+ * with `service` on each line. Errors belong in `err`, which `describeError` reduces to fields
+ * without payload.
  *
  * Lines are written synchronously, at about 3 µs a line, so that none is lost when the process
  * dies.

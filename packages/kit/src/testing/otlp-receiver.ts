@@ -87,7 +87,7 @@ function spansOf({ resourceSpans }: OtlpRequest): ReceivedSpan[] {
   });
 }
 
-/** The attributes of a span or a resource by name. */
+/** From name to value: the attributes of a span or a resource. */
 export function attributesOf({
   attributes,
 }: Pick<OtlpSpan, "attributes">): Record<string, string | number | undefined> {

@@ -7,12 +7,12 @@ import { siblingIdentity } from "./sibling-identity.ts";
 import { parsePem, readPemFiles, type TlsFiles } from "./tls-files.ts";
 import type { TlsMaterial } from "./tls-material.ts";
 
-/** The certificate of this process, which is replaced while it runs. */
+/** This process's certificate, whose files are replaced while the process runs. */
 export type LiveCertificate = LiveFiles<TlsMaterial>;
 
 interface LiveCertificateOptions {
   readonly files: TlsFiles;
-  /** Name of the service, which the certificate must have as its identity. */
+  /** Name of the service whose identity the certificate must state. */
   readonly service: string;
   readonly log: Logger;
   readonly registry: Registry;

@@ -12,7 +12,7 @@ export interface CertificateSource {
   removeListener(listener: (value: TlsMaterial) => void): void;
 }
 
-/** Credentials of a channel, with the certificate whose changes renew its connections. */
+/** Credentials of a channel. A change of `certificate` renews the channel's connections. */
 export type ServiceCredentials = ChannelCredentials & { readonly certificate: CertificateSource };
 
 /**

@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 
-/** A usable certificate: key and certificate belong together, and it has one identity. */
+/** A usable certificate: it belongs to the key, and has exactly one identity. */
 export interface TlsMaterial {
   readonly cert: Buffer;
   readonly key: Buffer;

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /**
- * Niceness of the helper threads. When all four are busy they then get three tenths of the
- * process's CPU and its event loop seven; at equal priority they got four fifths.
+ * Niceness of the helper threads. With it the four threads, when all are busy, get three tenths of
+ * the process's CPU, and the event loop gets seven tenths. At equal priority the threads got four
+ * fifths.
  */
 export const helperNiceness = 10;
 

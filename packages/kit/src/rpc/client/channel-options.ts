@@ -4,8 +4,6 @@ import { replicaOptions } from "../replicas/replica-balancer.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 
 /**
- * Returns the options of a channel to another service.
- *
  * @param replicas is told which servers are connected
  * @param windowBytes bytes that the server may send on a stream before the client has read them
  */

@@ -117,7 +117,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
   };
 }
 
-/** Makes a call; an idempotent one at up to three servers. */
+/** Makes a call; sends an idempotent one up to three times (`withSecondTry`). */
 function callReplicas<I extends DescMessage, O extends DescMessage>(
   replicas: Replicas,
   order: Omit<CallOrder, "body">,

@@ -16,7 +16,7 @@ const request = (asked: number, answered: number) => ({
 });
 
 describe.each(pairs)("messages of $name", ({ door, ours, connect }) => {
-  test("a little less than 16 MiB passes in both directions", async () => {
+  test("a message of a little less than 16 MiB passes in both directions", async () => {
     const { port } = await serve(door, sized);
     const { phraseJson } = await connect(port).upsertPhrase(request(limit - 1024, limit - 1024));
     expect(phraseJson.length).toBe(limit - 1024);

@@ -30,7 +30,6 @@ interface SharedCall {
   readonly contextValues?: ContextValues;
 }
 
-/** Joins the options of callers that share a call. */
 export function shareCall(calls: readonly CallOptions[]): SharedCall {
   const sampled = calls.filter(({ headers }) => isSampled(traceparentIn(headers)));
   const [leader = calls[0], ...others] = sampled;

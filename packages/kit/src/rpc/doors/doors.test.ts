@@ -83,7 +83,7 @@ describe.each(doors)("the $name door", (door) => {
     expect(error.code).toBe(Code.DeadlineExceeded);
   });
 
-  it("passes the caller on to handlers, and replaces a malformed request id", async () => {
+  it("passes request id, actor and role on to handlers, and replaces a malformed request id", async () => {
     const seen: unknown[] = [];
     const { port } = await serve(door, {
       upsertPhrase: (_request, context) => {

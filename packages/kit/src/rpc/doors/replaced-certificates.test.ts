@@ -198,7 +198,7 @@ describe("an authority that is removed", () => {
   });
 });
 
-describe.each([0, 1])("a new authority in place of the old one, under load, at door %i", (at) => {
+describe.each([0, 1])("a new authority in place of the old one, under load, at door %i of [mesh, teams]", (at) => {
   it("fails no call, however long it runs", { timeout: 60_000 }, async () => {
     const server = certificateOf(authority, "phrases");
     const caller = certificateOf(authority, "gateway");

@@ -52,8 +52,8 @@ export function toErrorInfo(error: DomainError): {
 
 /**
  * Converts an `ErrorInfo` back to the error that it was made from. A kind of a newer release
- * becomes the general kind of its RPC code. A code without a row and the kind `internal` mean a bug
- * of the sender, so the error is then no `DomainError`.
+ * becomes the general kind of its RPC code. The kind `internal`, and an unknown kind whose code has
+ * no row, mean a bug of the sender and become an error that is no `DomainError`.
  */
 export function fromErrorInfo(info: ErrorInfo): Error {
   const kind = errorKinds.find((known) => known === info.kind) ?? kindsOfCodes.get(info.code);
@@ -94,9 +94,9 @@ export function asDomainError(error: unknown): DomainError | undefined {
 
 /**
  * Converts any failure to an RPC error. A `DomainError` keeps its message and gets an `ErrorInfo`
- * and the details of google.rpc that generic clients read. A `ConnectError` of this process
- * (deadline, limits, unknown method) is returned unchanged. Every other error becomes `internal
- * error`.
+ * and the details of google.rpc that generic clients read. A `ConnectError`, for example of a
+ * passed deadline, a limit or an unknown method, is returned unchanged. Every other error becomes
+ * `internal error`.
  */
 export function toConnectError(error: unknown): ConnectError {
   const domain = asDomainError(error);

@@ -17,7 +17,8 @@ const messageBytesMax = 1_024;
 const partBytesMax = 512;
 const violationsBytesMax = 8_192;
 /**
- * Limit of one value of metadata, in bytes: 100 transitions of 32 characters, with their commas.
+ * Limit of one value of metadata, in bytes. It admits 100 names of transitions with 32 characters
+ * each, separated by commas.
  */
 const metadataBytesMax = 4_096;
 

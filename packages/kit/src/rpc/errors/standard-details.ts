@@ -19,7 +19,7 @@ type Details = NonNullable<ConstructorParameters<typeof ConnectError>[3]>;
 /** Kinds for which repeating the call may help. */
 const passing: ReadonlySet<ErrorKind> = new Set(["unavailable", "exhausted"]);
 
-/** The same as `Retry-After` of the public API. */
+/** Equals the `Retry-After` that the gateway sends for these kinds. */
 const retryMs = 1_000;
 
 /**

@@ -3,7 +3,9 @@ import { status as Status } from "@grpc/grpc-js";
 /** A server is silent when it owes an answer and has sent none for this time. */
 export const silentMs = 100;
 
-/** Codes with which the client itself ends a call; they do not show that the server is alive. */
+/**
+ * Codes with which the client itself may end a call, so they do not show that the server is alive.
+ */
 const ownEnds: ReadonlySet<Status> = new Set([Status.CANCELLED, Status.DEADLINE_EXCEEDED, Status.UNAVAILABLE]);
 
 /** One server behind a channel, and whether it answers prompt calls. */
@@ -40,7 +42,6 @@ export class Replicas {
     this.#connected = connected;
   }
 
-  /** Whether any server is connected. */
   get isAny(): boolean {
     return this.#connected.length > 0;
   }

@@ -7,7 +7,7 @@ const triesMax = 3;
 
 /**
  * Makes an idempotent call, and repeats it at another server while the first one is silent
- * (`Replica`) or when its connection is lost. Resolves with the first answer; a refusal is an
+ * (`Replica`) or when its connection is lost. Settles with the first answer; a refusal is an
  * answer, too. The slower attempt is not cancelled, because its answer shows that its server works
  * again.
  *

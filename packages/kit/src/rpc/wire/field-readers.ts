@@ -4,9 +4,9 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 type FieldReader = (message: unknown) => readonly string[];
 
 /**
- * Makes a function that returns, for a message type, the reader of all text fields with a name: the
- * message's own and those of nested messages, such as the items of a batch. Undefined for a type
- * without such a field.
+ * Makes a function that returns, for a message type, the reader of all text fields named `name`:
+ * the message's own and those of nested messages, such as the items of a batch. Undefined for a
+ * type without such a field.
  *
  * @param name as in code, for example `documentId`
  */

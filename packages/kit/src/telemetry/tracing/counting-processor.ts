@@ -18,10 +18,10 @@ const failureLogMs = 60_000;
 const flushMs = 2_000;
 
 /**
- * Posts ended spans in batches by the SDK's processor, and counts what becomes of them. When the
- * collector is slow or away the queue fills, and spans beyond its bound are dropped; no request
- * waits for the collector. The SDK counts what it drops in OpenTelemetry's metrics alone, so the
- * bound is kept here.
+ * Posts ended spans in batches through the SDK's processor, and counts what becomes of them. When
+ * the collector is slow or away the queue fills, and spans beyond its bound are dropped; no request
+ * waits for the collector. The SDK counts what it drops in OpenTelemetry's metrics alone, so this
+ * class enforces the bound itself.
  */
 export class CountingProcessor implements SpanProcessor {
   readonly #processor: BatchSpanProcessor;

@@ -32,11 +32,15 @@ const kinds: { readonly [K in SpanKind]: OtelKind } = {
   internal: OtelKind.INTERNAL,
 };
 
-/** The SDK's own generator calls Math.random four times for an id, a tenth of a span's cost. */
+/**
+ * Replaces the SDK's generator, which calls Math.random four times for an id and so causes a tenth
+ * of a span's cost.
+ */
 const idGenerator = { generateTraceId: () => randomHex(16), generateSpanId: () => randomHex(8) };
 
 /**
- * Values are cut to this length because some, such as an unknown tenant id, are what a caller sent.
+ * Values of attributes are cut to this length, because callers choose some of them, for example an
+ * unknown tenant id.
  */
 const attributeCharactersMax = 256;
 

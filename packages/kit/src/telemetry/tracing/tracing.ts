@@ -22,7 +22,7 @@ export interface SpanOrder {
 }
 
 export interface Span {
-  /** W3C Trace Context of the span, the parent of the work that it causes. */
+  /** W3C Trace Context of this span, to be the `parent` of spans that this span causes. */
   readonly traceparent: string;
   /**
    * Ends the span; only the first call counts.
@@ -53,7 +53,7 @@ export function sampledOf(traceparents: Iterable<string | undefined>): string[] 
 
 /**
  * Starts a span inside of the platform, whose edge has decided whether the trace is recorded.
- * Undefined when it is not recorded or tracing is off; nothing is allocated then.
+ * Undefined when the trace is not recorded or tracing is off; nothing is allocated then.
  */
 export function continueTrace(tracing: Tracing | undefined, order: SpanOrder): Span | undefined {
   return tracing && isSampled(order.parent) ? tracing.start(order) : undefined;

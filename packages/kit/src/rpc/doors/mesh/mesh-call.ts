@@ -79,7 +79,10 @@ export class MeshCall implements HandlerContext, EndedCall {
     door.running.add(this);
   }
 
-  /** Throws what the guard throws when it refuses the caller. Must run before the handler. */
+  /**
+   * Sets the caller's identity. Throws what the guard throws when it refuses the caller. Must run
+   * before the handler.
+   */
   admit(): void {
     if (this.#door.guard) this.#identity = this.#door.guard.admit(this.method, this.#wire.getPeer());
   }
@@ -148,7 +151,8 @@ export class MeshCall implements HandlerContext, EndedCall {
   }
 
   /**
-   * Ends the call. Returns true only at the first call of `end`, whose caller then has to answer.
+   * Ends the call without answering it. Returns true only the first time, and whoever gets true has
+   * to answer.
    */
   end(outcome?: ConnectError): boolean {
     if (this.hasEnded) return false;

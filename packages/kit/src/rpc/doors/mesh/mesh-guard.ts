@@ -11,7 +11,9 @@ export interface MeshGuard {
    * Returns the identity of the caller.
    *
    * @param peer `address:port` of the caller
-   * @throws DomainError `unauthenticated` or `permission_denied`; the refusal is logged and counted
+   * @throws DomainError `unauthenticated` when the connection proves no identity,
+   * `permission_denied` when the identity may not call the method; the refusal is logged and
+   * counted
    */
   admit(method: DescMethod, peer: string): string;
 }

@@ -9,12 +9,16 @@ import type { ReportRefusal } from "./refusals.ts";
 type Peer = CertificateIdentity & { readonly validToMs: number };
 
 /**
- * Identities of the TLS connections of a door, by address and port. A certificate is parsed once
- * for each connection, because parsing it costs as much as a short call.
+ * Knows the identity of the peer of each TLS connection of a door, and finds the connection by the
+ * peer's address and port. A certificate is parsed once for each connection, because parsing it
+ * costs as much as a short call.
  */
 export class ConnectionPeers {
   readonly #peers = new Map<string, Peer>();
-  /** Addresses by TCP connection: a TLS socket that was refused no longer has its address. */
+  /**
+   * From TCP connection to its `address:port`. A TLS socket that was refused no longer has its
+   * address.
+   */
   readonly #addresses = new WeakMap<object, string>();
   readonly #report: ReportRefusal;
 

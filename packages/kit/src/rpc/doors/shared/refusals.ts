@@ -5,8 +5,8 @@ import type { Metrics } from "../../../telemetry/metrics.ts";
  * Why a door refused:
  *
  * - `handshake`: TLS failed, for example without a certificate or with an expired one;
- * - `identity`: the certificate does not name exactly one identity, or has expired since the
- *   handshake;
+ * - `identity`: the connection is not known, or its certificate does not name exactly one identity
+ *   or has expired since the handshake;
  * - `method`: the identity may not call the method (mesh door);
  * - `service`: the identity has no grant, its grant does not include the service or the method, or
  *   the method is not open to teams (teams door);

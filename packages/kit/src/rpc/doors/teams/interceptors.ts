@@ -92,7 +92,7 @@ async function* withMappedErrors<T>(messages: AsyncIterable<T>): AsyncIterable<T
  * Sets a deadline for unary calls without one, and answers at the deadline even if the handler
  * ignores its signal. A caller's own deadline may be later, for example of a long poll, and is
  * enforced by Connect. Connect's `maxTimeoutMs` cannot be used: it refuses later deadlines and sets
- * none.
+ * no deadline.
  */
 export function deadlineInterceptor(defaultTimeoutMs: number): Interceptor {
   return (next) => async (request) => {

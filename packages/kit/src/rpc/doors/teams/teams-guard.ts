@@ -19,7 +19,8 @@ export interface TenantCheck {
   /**
    * Resolves when the tenant may be read, or written.
    *
-   * @throws DomainError `not_found`, `failed_precondition` or `unavailable`
+   * @throws DomainError `not_found` for an unknown tenant, `failed_precondition` for a write of a
+   * disabled one, `unavailable` when it is not known whether the tenant exists
    */
   require(tenantId: string, effect: "read" | "write"): Promise<void>;
 }
@@ -30,8 +31,9 @@ export interface TeamsGuard {
    * Checks identity, method, actor and role of a call.
    *
    * @returns a check of the tenants that a request message names, to be run for each message; it
-   * throws what `TenantCheck` throws, too
-   * @throws DomainError `permission_denied`; the refusal is logged and counted
+   * throws `permission_denied` for a tenant outside of the grant, and what `TenantCheck` throws
+   * @throws DomainError `permission_denied` when the grant does not allow the call; every
+   * `permission_denied` is logged and counted
    */
   admit(method: DescMethod, caller: Caller): (request: unknown) => Promise<void> | void;
 }
