@@ -16,9 +16,9 @@ interface Turn {
 }
 
 /**
- * Gives turns to simulated processes: each command to MongoDB, each call to documents and each
- * answer of a receiver waits for one. Between two turns nothing runs, so a script of turns has one
- * outcome.
+ * Gives turns to simulated processes: each command to MongoDB and each answer of a receiver waits
+ * for one, and so do most calls to documents. Between two turns nothing runs, so a script of turns
+ * has one outcome.
  */
 export class Turns {
   readonly #waiting: Turn[] = [];
