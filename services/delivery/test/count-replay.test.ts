@@ -104,7 +104,7 @@ it("pending snapshots, and those that the endpoint's events exclude, are not cou
   expect(await log.countReplay(waiting)).toMatchObject({ toSend: 0n, seen: 1n });
 });
 
-it("a count is refused where the replay would be, and another tenant's endpoint is not found", async () => {
+it("a count without limits or with wrong ones is refused, and another tenant's endpoint is not found", async () => {
   const { endpointId } = await delivery.endpoint("own", "http://127.0.0.1:9/hook");
   const own = { tenantId: "own", endpointId };
   const [early, late] = [timestampFromMs(1_000), timestampFromMs(2_000)];

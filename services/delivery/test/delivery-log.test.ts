@@ -56,7 +56,10 @@ function store(tenantId: string, count: number, sequences = 1): FeedSnapshot[] {
   return stored;
 }
 
-/** Makes the next signature of a snapshot its third: two keys were revoked that had signed it. */
+/**
+ * Makes the next signature of a snapshot its third, as if both keys that had signed it were
+ * revoked.
+ */
 function signTwice({ tenantId, documentId, sequence, sha256 }: FeedSnapshot): void {
   const key = { ...world.signing.activeKey(), isRevoked: true };
   const digest = sha256.toString("hex");
@@ -146,7 +149,7 @@ test("a replay with latestOnly sends a new endpoint the newest snapshot of each 
   expect(second).toMatchObject({ state: "done", seen: 140n, delivered: 70n, skipped: 70n });
 });
 
-test("a replay knows what was sent under a third signature, and a redelivery sends it under that one", async () => {
+test("a replay knows what was sent under a third signature, and a redelivery keeps that signature", async () => {
   for (const each of store("thrice", 3)) signTwice(each);
   await using receiver = await openReceiver();
   const { endpointId } = await delivery.endpoint("thrice", receiver.url);
@@ -185,7 +188,7 @@ test("one replay of an endpoint runs at a time, and ends when it is cancelled", 
   expect(await codeOf(log.startReplay({ tenantId: "cancelled", endpointId, all: true }, asAdmin))).toBe("answered");
 });
 
-test("a replay counts a snapshot as failed that was refused four times, and goes on", async () => {
+test("a snapshot that was refused four times counts as failed, and its replay goes on", async () => {
   store("refusing", 3);
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(422).end());
   const { endpointId } = await delivery.endpoint("refusing", receiver.url);

@@ -148,7 +148,7 @@ describe("what waits for a disabled endpoint", () => {
 });
 
 describe("an endpoint that gets nothing but probes", () => {
-  it("has what is older than 72 hours given up without an attempt, and what is younger kept in order", async () => {
+  it("has deliveries over 72 hours old given up, and gets the younger ones when it is up again", async () => {
     const tenantId = "dead";
     let isUp = false;
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
@@ -170,7 +170,7 @@ describe("an endpoint that gets nothing but probes", () => {
   });
 });
 
-describe("a row that someone else has written", () => {
+describe("a row that someone other than delivery has written", () => {
   it("is not posted as a notice, whatever body it has", async () => {
     const tenantId = "planted";
     await using receiver = await openReceiver();

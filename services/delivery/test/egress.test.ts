@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-it("WEBHOOK_PROXY takes every webhook, also the one that tests an endpoint", async () => {
+it("with WEBHOOK_PROXY, webhooks reach the receiver through the proxy", async () => {
   await using proxy = await openConnectProxy();
   await using receiver = await openReceiver();
   await using delivery = await openDelivery(world, {}, { egressProxy: { origin: proxy.origin } });

@@ -35,7 +35,7 @@ interface Content {
 const contentOf = ({ body }: ReceivedWebhook) => JSON.parse(body.toString()) as Content;
 const typesOf = ({ received }: Receiver) => received.map((webhook) => contentOf(webhook).type);
 
-/** An endpoint that gets these events only. */
+/** Registers an endpoint that gets these events only. */
 async function register(of: typeof delivery, tenantId: string, url: string, events: string[]) {
   const { endpoint, secret } = await of.endpoints.createEndpoint({ tenantId, url, events: { names: events } }, asAdmin);
   return { tenantId, endpointId: endpoint!.endpointId, secret };
@@ -144,7 +144,7 @@ function openSince(since: number): GateState {
   return { ...newGate, failures: 5, open };
 }
 
-it("a second 410 disables, an accepted ping or redelivery closes a breaker, and each is announced", async () => {
+it("a second 410 disables an endpoint, an accepted ping or redelivery closes a breaker: all are told", async () => {
   const tenantId = "trouble";
   await using own = await openWorld();
   await using watching = await openReceiver();

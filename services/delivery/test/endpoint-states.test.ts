@@ -102,7 +102,7 @@ it.each([
     },
   ],
 ])(
-  "a breaker that closes leaves no row though its queue %s before the closing is announced",
+  "a breaker that closes leaves no stored gate, though its queue %s before this is announced",
   async (_name, isPreferred, meanwhile) => {
     const endpointId = randomUUID();
     const open = { since: 1, nextProbeAt: Date.now(), spacingMs: 5_000 };

@@ -85,7 +85,7 @@ describe("an endpoint that cannot be opened", () => {
       await expect(delivery.endpoints[act]({ tenantId, endpointId }, asAdmin)).rejects.toThrow(remedy);
     }
     expect(receiver.received).toEqual([]);
-    // A second process must not accept the row either.
+    // A second process must not send to the endpoint either.
     await using replica = await openDelivery(world);
     await world.endpoints().updateOne({ _id: endpointId }, { $set: { url: row!.url } });
     await receiver.arrivals(1);

@@ -121,7 +121,7 @@ test("disabling and enabling may be repeated, and a repeated disabling changes n
   expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint?.disablement).toBeUndefined();
 });
 
-test("at the teams door an editor may read endpoints but not change them; an integrator may do both", async () => {
+test("at the teams door an editor may read endpoints but not change them; an integrator may change them", async () => {
   const { name } = await register("roles");
   const { endpoints } = delivery;
   const asEditor = { headers: { "vidimus-role": "editor" } };
@@ -160,7 +160,7 @@ test("another tenant's endpoint is not found by any call", async () => {
   expect((await endpoints.getEndpoint(name)).endpoint).toMatchObject({ maxInFlight: 32 });
 });
 
-/** Which signatures of a webhook a secret has made. */
+/** Which headers of a webhook have a signature that was made with the secret. */
 function signedBy({ headers, body }: ReceivedWebhook, secret: string) {
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
   const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body.toString()}`;

@@ -65,7 +65,7 @@ describe("while signing is off", () => {
   });
 });
 
-describe("a snapshot whose digest does not match", () => {
+describe("a snapshot whose digest contradicts its bytes or its earlier signature", () => {
   it("is settled as unsendable, and delays neither other snapshots nor the next one of its document", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);
@@ -115,7 +115,7 @@ describe("references out of order", () => {
 });
 
 describe("a delivery process killed", () => {
-  it("between claim and result: the webhook arrives after the restart, same id and body", async () => {
+  it("between claim and result: the webhook arrives again after the restart, with the same id and body", async () => {
     await using receiver = await openReceiver(() => {});
     await register("acme", receiver);
     await using doomed = await openDeliveryProcess(world);
@@ -156,7 +156,7 @@ describe("a delivery process killed", () => {
     },
   );
 
-  it("between storing deliveries and their signature: the snapshot arrives once", async () => {
+  it("between storing deliveries and getting the signature: the snapshot arrives once", async () => {
     await using receiver = await openReceiver();
     await register("acme", receiver);
     const release = world.signing.hold();
@@ -195,7 +195,7 @@ describe("a delivery whose endpoint is gone", () => {
     await delivery.endpoint("acme", receiver.url);
     await publish(world, "acme");
     await receiver.arrivals(1);
-    // As if the delete had been killed halfway.
+    // As if the process had died between deleting the endpoint and deleting its deliveries.
     await world.endpoints().deleteMany({ tenantId: "acme" });
     await eventually(() => world.deliveries().countDocuments({ tenantId: "acme" })).toBe(0);
   });

@@ -41,7 +41,7 @@ test("lanes that were leased and could not be loaded are due at once, not when t
       mode,
       data: { failCommands: ["find"], errorCode: 2, appName },
     });
-  // The first find reads what is due, the second one what is to be sent.
+  // The first find reads the due bearers, the second one the rows behind them.
   await failLoading({ skip: 1 });
   const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
   const hourLater = () => new Date(Date.now() + 3_600_000);
@@ -51,7 +51,7 @@ test("lanes that were leased and could not be loaded are due at once, not when t
   expect(claimed.map(({ bearer }) => bearer.deliveryId).toSorted()).toEqual(["a-1-1", "b-1-1", "c-1-1"]);
 });
 
-test("a probe takes the lane that is due next, and leaves out the bearers that it is told to", async () => {
+test("a probe takes the lane that is due next, except for bearers that the caller excludes", async () => {
   await using opened = await openLanes("probes");
   const { mongo, deliveries, lanes } = opened;
   await deliveries.insert([rowOf("a", 1, "due"), rowOf("b", 1, "due")], createdAt);
@@ -96,6 +96,7 @@ test("a claim reads the rows of many lanes together, and of a very long lane onl
     const whole = Array.from({ length: depth }, (_, at) => at + 1);
     expect(sequences.get(nameOf(n))).toEqual(n === 60 ? [...whole.slice(0, 100), 1_199, 1_200] : whole);
   }
-  // What is due, three pages behind it, and three pages of the long lane.
+  // One find for the due bearers, three for the pages of rows behind them, and three for the long
+  // lane.
   expect(finds.length).toBeLessThanOrEqual(7);
 });

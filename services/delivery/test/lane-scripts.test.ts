@@ -17,10 +17,13 @@ test(
   },
 );
 
-/** Seeds of scripts that fail when an attempt uses an earlier reading of its endpoint. */
+/**
+ * Seeds of scripts that fail when an attempt's result is decided by a reading of the endpoint from
+ * before the answer.
+ */
 const agingSeeds = [141, 161, 174, 267, 293, 406];
 
-test("in scripts whose rows may get too old, none is given up early, and enabling makes all lanes due", async () => {
+test("in scripts whose rows may get too old, no row is given up early, and enabling makes all lanes due", async () => {
   await using scripts = await openScripts();
   expect(await scripts.runAging(1, 20)).toEqual([]);
   for (const seed of agingSeeds) expect(await scripts.runAging(seed, 1)).toEqual([]);

@@ -67,7 +67,8 @@ describe("a row behind the bearer", () => {
   /**
    * Expedites a lane whose bearer is attempted 5 ms from now, and returns when it is due.
    *
-   * @param knownSince the earliest time at which the lane may have known the new row
+   * @param knownSince the earliest time at which the new row may have been stored; absent when it
+   * is stored now
    */
   async function dueAt(knownSince?: Date): Promise<Date> {
     const bearer = bearerOf("e1", inAnHour);

@@ -15,13 +15,13 @@ function publishLarge(world: World, tenantId: string): void {
   world.feed.publish({ ...snapshotOf(tenantId, randomUUID()), json, sha256 });
 }
 
-/** The most memory that a process has had resident, in MiB. */
+/** The most resident memory that a process has had, in MiB. */
 async function peakOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
-it("640 due bodies of a megabyte take less than 384 MiB, before and after a restart", async () => {
+it("with 640 due bodies of a megabyte a process stays below 384 MiB, before and after a restart", async () => {
   await using world = await openWorld();
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => {

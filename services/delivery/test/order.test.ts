@@ -35,7 +35,7 @@ async function states(tenantId: string): Promise<string[]> {
   return rows.map(({ sequence, state }) => `${sequence} ${state}`);
 }
 
-/** A receiver that refuses these sequences. */
+/** A receiver that refuses these sequences and accepts all others. */
 function refusing(status: number, ...refused: number[]) {
   return openReceiver(({ headers }, response) => {
     const sequence = Number(String(headers["webhook-id"]).split("_").at(-1));
@@ -113,7 +113,7 @@ describe("a newer snapshot", () => {
     world.feed.publish(newer);
     await world.broker.announce(newer);
     await eventually(() => world.feed.isPending(newer)).toBe(false);
-    // A repeat that expedited the row would have made it due by now, so the count would be higher.
+    // A repeat that expedited the row would have led to a third attempt by now.
     const row = await world.deliveries().findOne({ tenantId: "again", sequence: 1 });
     expect([row!.attemptCount, row!.lease]).toEqual([2, undefined]);
     expect(row!.nextAttemptAt!.getTime()).toBeGreaterThan(Date.now());

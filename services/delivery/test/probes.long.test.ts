@@ -1,5 +1,6 @@
 /**
- * Probes of an endpoint that has one document: they are 5 s apart at first, and more after each.
+ * Probes of an endpoint that has one document: they are 5 s apart at first, and further apart after
+ * each one that fails.
  */
 import { expect, it } from "vitest";
 import { openReceiver } from "./support/receiver.ts";

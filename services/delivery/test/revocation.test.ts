@@ -20,7 +20,7 @@ const documentOf = ({ body }: ReceivedWebhook): string => JSON.parse(body.toStri
 const keyIdsHeld = () => [...new Set([...world.feed.signatures.values()].map(({ keyId }) => keyId))];
 const settled = (snapshot: FeedSnapshot) => eventually(() => world.feed.isPending(snapshot)).toBe(false);
 
-/** Resolves when the work is done for these keys. */
+/** Resolves when the work after a revocation is done for these keys. */
 function doneFor(...keyIds: string[]) {
   return eventually(async () => {
     const row = await world.resigning().findOne();
@@ -90,7 +90,7 @@ it("a delivery that failed with the old signature goes on with the new one, as _
   expect(new Set(receiver.received.map(idOf)).size).toBe(2);
 });
 
-it("when processes die replacing signatures or sending, others go on, and each snapshot is sent once", async () => {
+it("when processes die replacing signatures or sending, others go on, and every snapshot is sent again", async () => {
   await using receiver = await openReceiver();
   const documents = 12;
   {
@@ -100,7 +100,7 @@ it("when processes die replacing signatures or sending, others go on, and each s
     for (let at = 0; at < documents; at += 1) snapshots.push(await publish(world, "acme"));
     for (const each of snapshots) await settled(each);
     await receiver.arrivals(documents);
-    // The walk of a new database is over.
+    // Wait for the end of the walk that every new database gets.
     await eventually(() => world.resigning().countDocuments({ hasFinished: true })).toBe(1);
   }
   const pace = { resendsPerSecond: 4, resigningGraceMs: 200 };

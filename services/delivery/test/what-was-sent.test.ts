@@ -104,7 +104,7 @@ test("a receiver's credential is in no answer, even when an echo of it is cut at
   expect(made.ping?.answer).toBe(`${"x".repeat(1_010)}•••`);
 });
 
-test("a receiver that checks HMACs accepts the ping with a secret that the caller gave", async () => {
+test("a receiver that checks HMACs accepts a ping that is signed with the secret that the caller gave", async () => {
   const secret = secretOf(24);
   await using receiver = await openReceiver(({ headers, body }, response) => {
     new StandardWebhook(secret).verify(body.toString(), headers as Record<string, string>);

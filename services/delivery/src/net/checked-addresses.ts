@@ -17,7 +17,7 @@ export class ResolveError extends Error {
 /**
  * The addresses of a host, all of which may be dialled.
  *
- * @throws ResolveError
+ * @throws ResolveError when the host has no address, or one that must not be dialled
  */
 export type CheckedAddresses = (host: string) => Promise<readonly string[]>;
 

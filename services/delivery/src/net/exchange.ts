@@ -47,7 +47,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #head: Pick<Answer, "status" | "retryAfter"> | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Why reading was ended. */
+  /** Set when the deadline or the limit of 16 KiB has ended the exchange. */
   #cut: Error | undefined;
 
   constructor(withinMs: number) {

@@ -25,7 +25,7 @@ async function listen(listener: RequestListener) {
   };
 }
 
-/** One address of every special-purpose range. */
+/** At least one address of every special-purpose range. */
 const specialPurpose = [
   "0.0.0.0",
   "10.1.2.3",
@@ -128,7 +128,7 @@ describe("posting a webhook", () => {
     expect(outcome.status).toBe(200);
     expect(outcome.answer).toHaveLength(1_024);
     await closed;
-    // At the cut the rest of the body was in socket buffers, and was never read.
+    // When the sender closed the connection, what it had not read was in socket buffers.
     expect(written).toBeLessThan(20e6);
   });
 

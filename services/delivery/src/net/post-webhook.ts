@@ -40,7 +40,7 @@ const answerBytesMax = 1_024;
 
 /**
  * Redirects are not followed. About 16 KiB of the answer are read at most, and at most 1 KiB is
- * kept. Values of the request's headers that must stay hidden are removed from that part.
+ * kept. Values of the request's headers that must stay hidden are removed from what is kept.
  */
 export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions): PostWebhook {
   const targetOf = createTargets(rule);

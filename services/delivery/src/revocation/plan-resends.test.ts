@@ -30,7 +30,10 @@ const endpoint: Endpoint = {
   maxInFlight: 32,
 };
 
-/** The fate of the delivery under one of the signatures. */
+/**
+ * The id and fate of the delivery under signature `number`, which was last sent with signature
+ * `sentAs`.
+ */
 function fate(number: number, state: DeliveryFate["state"], sentAs = number): [string, DeliveryFate] {
   return [deliveryIdOf(endpoint, webhookIdOf(snapshot, number)), { state, webhookId: webhookIdOf(snapshot, sentAs) }];
 }
@@ -63,7 +66,7 @@ test("rows that have expired are taken for delivered, unless the endpoint is you
   expect(plan([], { createdAt: new Date(committedAt.getTime() + 1) })).toEqual([]);
 });
 
-test("only endpoints of the tenant whose filters match get a delivery, also when they are disabled", () => {
+test("a tenant's endpoints with matching filters get a delivery, disabled ones too, and no others do", () => {
   const had = [fate(1, "delivered")];
   expect(plan(had, { events: ["snapshot.withheld"] })).toEqual([]);
   expect(plan(had, { documentTypes: ["core/image"] })).toEqual([]);

@@ -12,7 +12,7 @@ export interface SignedAnew {
   readonly signingNumber: number;
 }
 
-/** Ids of the deliveries of a snapshot to an endpoint, one for each of its signatures. */
+/** Ids of the deliveries of a snapshot to an endpoint, one for each signature of the snapshot. */
 export function deliveryIdsUpTo({ snapshot, signingNumber }: SignedAnew, endpoint: Endpoint): string[] {
   const numbers = Array.from({ length: signingNumber }, (_, index) => index + 1);
   return numbers.map((number) => deliveryIdOf(endpoint, webhookIdOf(snapshot, number)));
@@ -21,9 +21,9 @@ export function deliveryIdsUpTo({ snapshot, signingNumber }: SignedAnew, endpoin
 /**
  * Plans deliveries of a snapshot that was signed again: to each endpoint that has it with a
  * signature of the revoked key and still wants it. Pending deliveries get the new signature anyway,
- * and endpoints whose delivery was given up never had it.
+ * and endpoints whose delivery was given up or superseded have not accepted the old one.
  *
- * @param fates of earlier deliveries, as far as their rows are kept, by delivery id
+ * @param fates from delivery id to fate, for earlier deliveries as far as their rows are kept
  */
 export function planResends(
   anew: SignedAnew,

@@ -22,8 +22,9 @@ export type Signed = Exclude<SignResult, { isUnattested: true }>;
 
 /**
  * Has snapshots signed again, notes in `resends` that they must be sent again, and hands the
- * signatures to documents. They are noted first: a repetition finds snapshots only by the old
- * signatures in documents, and the new ones replace these.
+ * signatures to documents. The notes come first: if the process dies before the hand-over, a
+ * repetition still finds the snapshots by their old signatures in documents, which the hand-over
+ * replaces.
  *
  * @returns the number of replaced signatures
  */
@@ -46,7 +47,10 @@ export async function replaceSignatures(
   return replaced;
 }
 
-/** @throws Error when signing may accept a snapshot later, so that all must be repeated */
+/**
+ * @throws Error when signing does not accept the attestation of a snapshot. It may accept it later,
+ * so the caller must repeat all
+ */
 export function requireAttested(results: readonly SignResult[]): Signed[] {
   return results.map((result) => {
     if ("isUnattested" in result) throw new Error("signing does not accept what documents attested");

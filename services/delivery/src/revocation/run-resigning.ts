@@ -86,7 +86,10 @@ async function walkAll(
   return undefined;
 }
 
-/** Adds keys to a run. A pass that has begun continues, and another one follows it. */
+/**
+ * Adds keys to a run. A pass that is running continues and is followed by another one; in the phase
+ * `send` a new pass begins.
+ */
 function extended(run: ResigningRun, added: readonly string[]): ResigningRun {
   const since = new Date();
   const keyIds = [...run.keyIds, ...added];
@@ -114,8 +117,8 @@ async function walkPage(
 
 /**
  * Signatures of a revoked key may come in for a while after the revocation, behind the position of
- * a running pass. Only a pass that began after that time finds all, so passes are repeated until
- * then.
+ * a running pass. Only a pass that began after that while finds all, so passes are repeated until
+ * one has.
  */
 async function afterPass(
   { resigningGraceMs }: RunResigningDeps,
@@ -129,10 +132,10 @@ async function afterPass(
 }
 
 /**
- * Sends the noted snapshots again, each second a share of every tenant, so that none waits for
+ * Sends the noted snapshots again, each second a share of every tenant, so that no tenant waits for
  * another.
  *
- * @param isInterrupted ends it early; the rest stays noted
+ * @param isInterrupted ends the sending early when it returns true; the rest stays noted
  */
 async function sendAll(deps: RunResigningDeps, isInterrupted: () => boolean, signal: AbortSignal): Promise<number> {
   const report = throttle(reportEveryMs, (error: unknown) =>

@@ -14,12 +14,12 @@ interface SendAgainDeps {
 }
 
 /**
- * Stores deliveries of one tenant's snapshots that were signed again. They are sent by their lanes.
- * Repeating the call stores nothing twice.
+ * Stores deliveries of one tenant's snapshots that were signed again. Their lanes send the
+ * deliveries. A repeated call stores nothing twice.
  *
- * A snapshot must not be sent after a newer one of its document. Rows of newer ones that are stored
- * later stand behind it in its lane. A new row whose lane has a newer one already is ended here. If
- * the process dies first, `prepareAttempt` ends the row before it is sent.
+ * A snapshot must not be sent after a newer one of its document. A newer row that is stored later
+ * stands behind it in its lane. When the lane has a newer row already, the new row is ended here.
+ * If the process dies before that, `prepareAttempt` ends the new row instead of sending it.
  *
  * @returns how many deliveries were stored and are left to be sent
  */
@@ -30,7 +30,8 @@ export async function sendAgain(deps: SendAgainDeps, anew: readonly SignedAnew[]
   const fates = await deps.resentRows.fates(ids);
   const planned = anew.flatMap((each) => planResends(each, endpoints, fates, now));
   if (planned.length === 0) return 0;
-  // The end of a lease is not used here, because none of these rows is stored with a lease.
+  // The second argument, the end of the leases, is not used: none of these rows is stored with a
+  // lease.
   const places = await deps.deliveries.insert(planned, now);
   await deps.lanes.expedite(
     planned.filter((_, index) => places[index] === "behind"),

@@ -15,9 +15,9 @@ export interface SendResendsDeps extends ReplaceSignaturesDeps {
 }
 
 /**
- * Sends some of a tenant's snapshots again that were signed again: those that are their documents'
- * newest ones, because older ones are of no use to receivers. Once the deliveries are stored,
- * newest and older ones are removed from `resends`.
+ * Takes some of a tenant's snapshots that were signed again, and sends those again that are the
+ * newest of their documents; older ones are of no use to receivers. Once the deliveries are stored,
+ * all that were taken are removed from `resends`.
  *
  * @param limit most snapshots, up to 256
  * @returns how many deliveries were stored and are left to be sent
@@ -41,7 +41,7 @@ export async function sendResends(
   return stored;
 }
 
-/** Keeps only references whose snapshot is the newest of its document, by documents' answer. */
+/** Keeps only references whose snapshot is the newest of its document, as documents answers. */
 async function newestOf(
   { audit }: Pick<SendResendsDeps, "audit">,
   references: readonly Reference[],

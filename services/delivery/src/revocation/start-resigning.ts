@@ -26,11 +26,13 @@ interface Resigning extends AsyncDisposable {
 
 /**
  * Watches for revoked keys and does the work that follows, in one process at a time, until it is
- * disposed; another process then continues. Reads nothing while no key was revoked. A database
- * without a record of this work is walked once, because a key may have been revoked before.
+ * disposed; another process then continues. Once the work is done, reads nothing until a key is
+ * revoked or this process notes a snapshot. A database without a record of this work is walked
+ * once, because a key may have been revoked before.
  */
 export function startResigning(deps: ResigningDeps): Resigning {
-  // A process may have died with noted snapshots, so they are looked for once.
+  // A process may have died before it sent its noted snapshots, so `resends` is read once at the
+  // start.
   const noted = { isLikely: true };
   const loop = startLooking(deps, noted);
   return {
@@ -80,7 +82,7 @@ function startLooking(deps: ResigningDeps, noted: Noted): AsyncDisposable {
 /**
  * Works unless another process does, and renews the lease meanwhile. Ends when the lease is lost.
  *
- * @returns whether no other process had the lease
+ * @returns false when another process has the lease
  */
 async function workIfFree(deps: ResigningDeps, stopped: AbortSignal): Promise<boolean> {
   const { leaseMs, resigning, trustList } = deps;

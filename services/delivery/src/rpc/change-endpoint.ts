@@ -21,7 +21,10 @@ interface AuditedAct {
   readonly by: AuditAuthor;
 }
 
-/** @throws DomainError `not_found` when the tenant has no such endpoint */
+/**
+ * @throws DomainError `not_found` when the tenant has no such endpoint; `invalid` for a malformed
+ * tenant id
+ */
 export async function requireEndpoint(
   endpoints: Pick<EndpointStore, "find">,
   name: EndpointName,
@@ -35,12 +38,12 @@ export async function requireEndpoint(
 }
 
 /**
- * Reads an endpoint, changes it and stores it; repeats that when somebody else has changed it
- * meanwhile. A change that returns the same object stores nothing.
+ * Reads an endpoint, changes it and stores it. Starts again when somebody else has changed the
+ * endpoint meanwhile. A change that returns the same object stores nothing.
  *
- * @throws DomainError `not_found`; `conflict` when others changed the endpoint during each of
- * several tries; `failed_precondition` when the changed endpoint still cannot be opened; errors of
- * `change`
+ * @throws DomainError as `requireEndpoint`; `conflict` when others changed the endpoint during each
+ * of several tries; `failed_precondition` when the changed endpoint still cannot be opened; errors
+ * of `change`
  */
 export async function changeEndpoint(
   { endpoints, audited, directory }: ChangeEndpointDeps,

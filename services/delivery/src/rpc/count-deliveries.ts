@@ -23,7 +23,10 @@ interface Question {
   readonly hours: number;
 }
 
-/** `byState` has counts by the first instant of their hour, which is in milliseconds since 1970. */
+/**
+ * `byState` leads from state and first instant of an hour, in milliseconds since 1970, to the
+ * count.
+ */
 interface Counted {
   readonly at: Date;
   readonly firstHour: number;
@@ -81,7 +84,10 @@ function storedStateOf(shown: DeliveryState): StoredState {
   return shown === "held" ? "pending" : shown;
 }
 
-/** The endpoints whose deliveries, if there are any, can be shown in a state. */
+/**
+ * Ids of the endpoints whose deliveries can be shown in a state: `held` is only for those of
+ * disabled endpoints, `pending` only for those of other ones.
+ */
 function idsOf(endpoints: readonly ManagedEndpoint[], shown: DeliveryState): string[] {
   const stored = storedStateOf(shown);
   return endpoints.flatMap((each) => (shownState(stored, each) === shown ? each.endpointId : []));

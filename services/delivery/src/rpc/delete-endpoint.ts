@@ -14,9 +14,9 @@ export interface DeleteEndpointDeps {
 }
 
 /**
- * What a backlog has beyond a thousand deliveries is deleted after the answer. Pending deliveries
- * remain when the process dies before they are deleted, or when a concurrent ingest has read the
- * endpoint before. When such a delivery is due, the sender finds no endpoint and deletes it.
+ * Up to a thousand pending deliveries are deleted before the answer, the others after it. Some
+ * remain when the process dies meanwhile, or when a concurrent ingest has read the endpoint before
+ * its deletion. When one of them is due, the sender finds no endpoint and deletes them all.
  */
 export function deleteEndpoint(
   deps: DeleteEndpointDeps,

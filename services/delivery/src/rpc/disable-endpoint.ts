@@ -7,7 +7,7 @@ import { toProto } from "./endpoint-message.ts";
 import type { MayChange } from "./may-change.ts";
 
 export interface DisableEndpointDeps extends ChangeEndpointDeps {
-  /** Announces the change to the endpoints that ask for it, in the background. */
+  /** Announces the change in the background, to the tenant's endpoints that ask for its event. */
   announce: (endpoint: ManagedEndpoint) => void;
 }
 

@@ -16,8 +16,8 @@ export interface EnableEndpointDeps extends DisableEndpointDeps {
 }
 
 /**
- * Writes only the endpoint's row, because disabling has changed no delivery. `expedite` only ends
- * backoffs.
+ * Enabling writes the endpoint's row and an audit entry. It need not change deliveries, because
+ * disabling has changed none. `expedite` only ends backoffs.
  */
 export function enableEndpoint(
   deps: EnableEndpointDeps,

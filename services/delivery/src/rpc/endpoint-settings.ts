@@ -32,7 +32,10 @@ type Settings = Pick<
   "url" | "name" | "description" | "events" | "documentTypes" | "headers" | "maxInFlight" | "ratePerSecond"
 >;
 
-/** Leaves out settings that the request does not give. @throws DomainError `invalid` */
+/**
+ * Leaves out settings that the request does not give. @throws DomainError `invalid` when a given
+ * one breaks its rule
+ */
 export function readSettings(
   deps: EndpointSettingsDeps,
   request: SettingsRequest & { url: string },
@@ -43,8 +46,8 @@ export function readSettings(
 /**
  * The endpoint with the settings that a request gives; its other settings stay.
  *
- * @throws DomainError `invalid`, also when the URL has another origin and the request does not give
- * the endpoint's headers again
+ * @throws DomainError `invalid` when a given setting breaks its rule, or when the endpoint has
+ * headers, the URL has another origin and the request does not give headers
  */
 export function withSettings(
   deps: EndpointSettingsDeps,

@@ -24,7 +24,10 @@ export function getDelivery(deps: GetDeliveryDeps): MethodImpl<typeof DeliveryLo
   };
 }
 
-/** @throws DomainError `not_found` when the tenant has no such delivery */
+/**
+ * @throws DomainError `not_found` when the tenant has no such delivery; `invalid` for a malformed
+ * tenant id
+ */
 export async function requireDelivery(
   deliveryLog: Pick<DeliveryLogStore, "find">,
   name: { readonly tenantId: string; readonly deliveryId: string },

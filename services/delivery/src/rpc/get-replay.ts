@@ -14,7 +14,10 @@ export function getReplay({ replays }: GetReplayDeps): MethodImpl<typeof Deliver
   return async (request) => ({ replay: replayToProto(await requireReplay(replays, request)) });
 }
 
-/** @throws DomainError `not_found` when the tenant has no such replay */
+/**
+ * @throws DomainError `not_found` when the tenant has no such replay; `invalid` for a malformed
+ * tenant id
+ */
 export async function requireReplay(
   replays: Pick<ReplayStore, "find">,
   name: { readonly tenantId: string; readonly replayId: string },

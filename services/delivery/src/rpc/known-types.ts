@@ -12,9 +12,10 @@ export interface KnownTypesDeps {
  * Types that the endpoint already has are not checked, so that an endpoint with a removed type can
  * still be changed.
  *
- * @param names in the request
+ * @param names of the types in the request
  * @param kept the endpoint's types
- * @throws DomainError `invalid` (`unknown_type`) that names each; errors of the call to documents
+ * @throws DomainError `invalid` (`unknown_type`) that names each unknown type; errors of the call
+ * to documents
  */
 export async function requireKnownTypes(
   { schemas }: KnownTypesDeps,

@@ -46,7 +46,10 @@ export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof Deli
   };
 }
 
-/** One endpoint, or all registered ones, by id. A deleted endpoint is undefined. */
+/**
+ * From endpoint id to endpoint: the one that the request names, or all registered ones. A deleted
+ * endpoint is undefined.
+ */
 async function endpointsOf(
   { endpoints }: Pick<ListDeliveriesDeps, "endpoints">,
   tenantId: string,
@@ -68,8 +71,9 @@ function deliveryIdsOf(endpoints: ReadonlyMap<string, unknown>, webhookId: strin
 }
 
 /**
- * The stored states of deliveries that are shown in these states. When only one of `pending` and
- * `held` is among them, `pendingOf` has the endpoints whose pending deliveries are shown in it.
+ * The stored states of deliveries that are shown in these states. When `states` has only one of
+ * `pending` and `held`, `pendingOf` has the ids of the endpoints whose pending deliveries are shown
+ * in that one.
  */
 function storedStates(states: readonly DeliveryState[], endpoints: ReadonlyMap<string, Endpoint | undefined>) {
   const [isHeldWanted, isPendingWanted] = [states.includes("held"), states.includes("pending")];

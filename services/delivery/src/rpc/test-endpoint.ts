@@ -11,7 +11,7 @@ import { pingEndpoint } from "./ping-endpoint.ts";
 export interface TestEndpointDeps {
   endpoints: Pick<EndpointStore, "find">;
   post: PostWebhook;
-  /** Ends the backoffs of an endpoint's lanes. */
+  /** Ends the backoffs of an endpoint's lanes, and makes a probe due when its breaker is open. */
   expediteAll: (endpoint: EndpointName) => Promise<void>;
 }
 

@@ -26,7 +26,7 @@ interface SignSnapshotsDeps {
 
 /**
  * Has at most 256 snapshots signed. A snapshot that was signed before gets the same signature, or a
- * new one when its key was revoked. Rejects when signing is unavailable.
+ * new one when the key of the old one was revoked. Rejects when signing is unavailable.
  *
  * @param trace options of the call, from `tracedFor`
  */

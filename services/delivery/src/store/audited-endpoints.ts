@@ -36,7 +36,8 @@ export class AuditedEndpoints {
   }
 
   /**
-   * Deletes an endpoint, also one that cannot be opened, because deleting it is the remedy.
+   * Deletes an endpoint, also one that cannot be opened, because deleting such an endpoint is one
+   * remedy.
    *
    * @returns whether there was such an endpoint
    */

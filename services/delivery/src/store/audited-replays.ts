@@ -41,7 +41,7 @@ export class AuditedReplays {
     });
   }
 
-  /** Notes that someone asks for an attempt at a delivery, before it is made. */
+  /** Notes that someone asks for an attempt at a delivery. Called before the attempt is made. */
   async noteRedelivery(delivery: LoggedDelivery, by: AuditAuthor): Promise<void> {
     const { tenantId, deliveryId: subject, endpointId, webhookId } = delivery;
     const change = { tenantId, action: "redeliver", subject, detail: { endpointId, webhookId } };

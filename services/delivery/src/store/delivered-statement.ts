@@ -4,8 +4,8 @@ import { bearerFields, type LaneRecord } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /**
- * Whether a record only says that the last row of a lane was delivered, under the id with which it
- * was stored. Most records do.
+ * Whether a record only says that the last row of a lane was delivered, under the webhook id that
+ * the row was stored with. Most records do.
  */
 export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
   const { attempted, ended, changed, next } = step;
@@ -22,7 +22,8 @@ export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
 
 /**
  * One statement for records of `isDelivered` with the same generation. In mongod 6.0 it costs a
- * third of a statement for each record. The update picks the values of each row by the row's id.
+ * third of what one statement for each record would cost. The update picks the values of each row
+ * by the row's id.
  */
 export function deliveredStatement(
   generation: number,

@@ -27,7 +27,8 @@ const countMsMax = 5_000;
 const finishedIndex = "finished_by_time";
 
 /**
- * Contains all that is counted of finished rows, so that no row is read; 35 bytes of disk for each.
+ * Has every field by which finished rows are counted, so that no row is read. An entry takes 35
+ * bytes of disk.
  */
 export const countIndexes = {
   [finishedIndex]: {
@@ -45,9 +46,9 @@ export class DeliveryCountStore {
   }
 
   /**
-   * Counts by the hour's first instant in milliseconds; hours without deliveries are left out.
-   * Takes one command when there are 10,000 deliveries at most, and otherwise at most two for each
-   * hour.
+   * From an hour's first instant, in milliseconds since 1970, to its count; hours without
+   * deliveries are left out. Takes one command when there are 10,000 deliveries at most, and
+   * otherwise at most two for each hour.
    */
   async count(query: CountQuery): Promise<ReadonlyMap<number, HourCount>> {
     const counts = new Map<number, HourCount>();
@@ -68,7 +69,10 @@ export class DeliveryCountStore {
     return counts;
   }
 
-  /** The newest deliveries, one more than are counted, by hour, newest hour first. */
+  /**
+   * How many of the newest deliveries each hour has, newest hour first. Reads one delivery more
+   * than are counted, to see whether there are more.
+   */
   async #newest({ tenantId, endpointIds, state, since, until }: CountQuery) {
     const [column, hint] = state === "pending" ? ["createdAt", pendingIndex] : ["endedAt", finishedIndex];
     const pipeline = [

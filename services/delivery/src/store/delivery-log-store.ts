@@ -18,11 +18,14 @@ export interface DeliveryQuery {
   readonly tenantId: string;
   readonly endpointIds: readonly string[];
   readonly documentId?: string;
-  /** Present to list no deliveries except these. */
+  /** Present to list only these deliveries. */
   readonly deliveryIds?: readonly string[];
   /** Empty for all. */
   readonly states: readonly StoredState[];
-  /** Present to list pending deliveries to these endpoints only. Final ones are not affected. */
+  /**
+   * Present to leave out pending deliveries to all endpoints but these. Final deliveries are not
+   * affected.
+   */
   readonly pendingOf?: readonly string[];
   readonly since?: Date;
   readonly until?: Date;
@@ -107,8 +110,8 @@ export class DeliveryLogStore {
   }
 
   /**
-   * For each snapshot the delivery that shows what happened to it at an endpoint, by `snapshotKey`.
-   * A snapshot has a delivery for each signature with which it was sent; `tellingDelivery` chooses
+   * From `snapshotKey` to the delivery that shows what happened to the snapshot at an endpoint. A
+   * snapshot has a delivery for each signature with which it was sent; `tellingDelivery` chooses
    * one of them. Snapshots without deliveries are left out.
    */
   async findSnapshots(

@@ -29,7 +29,7 @@ export class DeliveryStore {
    * Rows behind a new bearer are stored after it, so that a process that loads the lane meanwhile
    * never gets a newer row without the older one.
    *
-   * @param deliveries of a lane, older before newer
+   * @param deliveries those of one lane in their order, older before newer
    * @returns the place of each delivery, in the order of `deliveries`
    */
   async insert(deliveries: readonly NewDelivery[], leaseUntil: Date): Promise<Stored[]> {

@@ -8,7 +8,7 @@ import { heldDeliveries } from "./held-deliveries.ts";
 import type { EndpointStateStore } from "./endpoint-state-store.ts";
 import type { AttemptRow, DeliveryRow } from "./rows.ts";
 
-/** Longest time of one search: a backlog of a million documents would take seconds. */
+/** Longest time of one search: to read a backlog of a million documents would take seconds. */
 const searchMsMax = 2_000;
 
 /** Reads the state of endpoints from their stored deliveries and gates. */
@@ -22,8 +22,8 @@ export class EndpointHealthStore {
   }
 
   /**
-   * By endpoint id; empty when it takes too long. Deliveries of a disabled endpoint are held, and
-   * are no backlog.
+   * From endpoint id to health; empty when MongoDB takes too long. Undelivered webhooks of a
+   * disabled endpoint are counted as `held` and not as `backlog`.
    */
   async find(
     tenantId: string,
@@ -61,8 +61,8 @@ export class EndpointHealthStore {
   }
 
   /**
-   * Backlogs of endpoints with pending deliveries, by endpoint id. Reads only the bearers: each
-   * stands for one document, and is the oldest row of its lane.
+   * From endpoint id to backlog, for the endpoints with pending deliveries. Reads only the bearers:
+   * each stands for one document, and is mostly the oldest row of its lane.
    */
   async #backlogs(tenantId: string, endpointIds: readonly string[], signal: AbortSignal | undefined) {
     const found = this.#rows.aggregate<{ _id: string; oldestAt: Date; documents: number; last: AttemptRow | null }>(
@@ -89,8 +89,8 @@ export class EndpointHealthStore {
   }
 
   /**
-   * When the delivered row that was stored last was accepted. A row that was stored earlier may
-   * have been accepted later.
+   * When the delivered row that was stored last was accepted, or last sent again after that. A row
+   * that was stored earlier may have been accepted later.
    */
   async #lastAccepted(tenantId: string, endpointId: string, signal: AbortSignal | undefined) {
     const [found] = await this.#rows

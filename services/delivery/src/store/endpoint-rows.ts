@@ -101,8 +101,8 @@ export function fromUnopenedRow(row: Partial<EndpointRow>, why: string): Managed
 }
 
 /**
- * Whether a row has values that the newest KEK has not sealed. False until every process has that
- * KEK.
+ * Whether a row has values that the newest KEK has not sealed. Always false until every process has
+ * that KEK.
  */
 export function needsSealing(box: SecretBox, { secrets, headers }: EndpointRow): boolean {
   const sealed = [...secrets.map((each) => each.sealed), ...(headers ? [headers] : [])];

@@ -14,9 +14,9 @@ export interface EndpointState {
 }
 
 /**
- * Keeps the gates of endpoints in trouble, for the replica that takes such an endpoint over. A
- * write names the generation that it replaces; when another process has written since, it changes
- * nothing.
+ * Keeps the gates of endpoints in trouble, for the replica that takes such an endpoint over. `put`
+ * and `delete` name the generation that was read; when another process has written since, they
+ * change nothing.
  */
 export class EndpointStateStore {
   static readonly indexes = {
@@ -34,12 +34,11 @@ export class EndpointStateStore {
     return (await this.#states.find().toArray()).map(fromRow);
   }
 
-  /** The gates of a tenant's endpoints in trouble. */
   async listOf(tenantId: string, signal?: AbortSignal): Promise<EndpointState[]> {
     return (await this.#states.find({ tenantId }, signal ? { signal } : {}).toArray()).map(fromRow);
   }
 
-  /** The gates of those endpoints that are in trouble. */
+  /** Endpoints without trouble are left out. */
   async findMany(endpointIds: readonly string[]): Promise<EndpointState[]> {
     return (await this.#states.find({ _id: { $in: [...endpointIds] } }).toArray()).map(fromRow);
   }
@@ -70,8 +69,8 @@ export class EndpointStateStore {
   }
 
   /**
-   * Requests a probe from the replica that sends to an endpoint. @returns whether its breaker is
-   * open
+   * Requests a probe from the replica that sends to an endpoint, if the endpoint's breaker is open.
+   * @returns whether it is open
    */
   async wantProbe(tenantId: string, endpointId: string): Promise<boolean> {
     const filter = { _id: endpointId, tenantId, "gate.open": { $exists: true } };
@@ -79,10 +78,7 @@ export class EndpointStateStore {
     return matchedCount === 1;
   }
 
-  /**
-   * Those of the endpoints for which a probe was requested. The next stored state removes the
-   * request.
-   */
+  /** Those of the endpoints for which a probe was requested. The next `put` removes the request. */
   async listWanted(endpointIds: readonly string[]): Promise<string[]> {
     const filter = { _id: { $in: [...endpointIds] }, isProbeWanted: true as const };
     const found = await this.#states.find(filter, { projection: { _id: 1 } }).toArray();

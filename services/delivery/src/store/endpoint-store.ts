@@ -9,7 +9,7 @@ import { UnopenedEndpoints } from "./unopened-endpoints.ts";
 
 /**
  * Keeps endpoints, with encrypted secrets and headers. An endpoint that cannot be opened is read as
- * a disabled one, so that other endpoints are not affected. Storing it throws.
+ * a disabled one, so that other endpoints are not affected. Storing such an endpoint throws.
  */
 export class EndpointStore {
   static readonly indexes = {
@@ -107,8 +107,8 @@ export class EndpointStore {
    * that cannot be opened are skipped.
    *
    * @returns the number of endpoints that were sealed again
-   * @throws ConfigError when there are endpoints and none can be opened with the KEKs of this
-   * process
+   * @throws ConfigError when there are endpoints and all were sealed with KEKs that this process
+   * lacks
    */
   async sealAll(): Promise<number> {
     let [sealed, foreign, others]: [number, ConfigError | undefined, number] = [0, undefined, 0];

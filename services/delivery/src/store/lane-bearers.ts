@@ -5,9 +5,7 @@ import { compareRows } from "../domain/advance-lane.ts";
 import { laneFilter, laneIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/**
- * Upper bound of the undelivered rows of one snapshot in a lane, one for each of its signatures.
- */
+/** Upper bound of the undelivered rows of one snapshot in a lane: it has one for each signature. */
 const signaturesMax = 16;
 
 const absent = { $exists: false } as const;
@@ -65,8 +63,9 @@ export class LaneBearers {
   }
 
   /**
-   * The id of a lane's oldest row, by lane key. Signing numbers are compared here: the index lacks
-   * them, so MongoDB would read the whole lane to sort by them.
+   * From the lane's key to the id of its oldest undelivered row; empty when it has none. Signing
+   * numbers are compared in this process: the index lacks them, so MongoDB would read the whole
+   * lane to sort by them.
    */
   async #oldestOf(lane: Lane): Promise<Map<string, string>> {
     const filter: Filter<DeliveryRow> = { ...laneFilter(lane), state: "pending" };
@@ -119,7 +118,10 @@ export class LaneBearers {
 
 const row = { _id: "$_id", sequence: "$sequence", signingNumber: "$signingNumber" };
 
-/** Makes a row its lane's bearer, due now, unless the lane has one. */
+/**
+ * Statement that makes an undelivered row its lane's bearer, due now. It changes nothing when the
+ * row is the bearer, and fails with a duplicate key when another row is the bearer.
+ */
 export function appointment(_id: string, now: Date): AnyBulkWriteOperation<DeliveryRow> {
   return {
     updateOne: {

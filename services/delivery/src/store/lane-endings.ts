@@ -97,8 +97,8 @@ export class LaneEndings {
   /**
    * Gives up, without an attempt, the rows of an endpoint's lanes that were stored before a time.
    * Lanes under a lease are left to a later call. So are lanes that have yielded to a row that was
-   * stored after that time: only the bearer says so, and without the bearer an older row would be
-   * sent after the row to which it has yielded.
+   * stored after that time: only the bearer's row records the yielding, and once the bearer has
+   * ended, an older row would be sent after the row to which it has yielded.
    *
    * @param from `next` of the call before
    * @returns the number of shortened lanes and where to continue; no `next` when all were examined
@@ -127,7 +127,10 @@ export class LaneEndings {
     return { ended, next: found.length < lanesMax ? undefined : found.at(-1)?.nextAttemptAt };
   }
 
-  /** The sequences of those rows that were stored before a time, by id, also of ended rows. */
+  /**
+   * From delivery id to sequence, for those of the rows that were stored before a time. Includes
+   * ended rows.
+   */
   async #old(deliveryIds: readonly string[], storedBefore: Date): Promise<Map<string, number>> {
     if (deliveryIds.length === 0) return new Map();
     const filter = { _id: { $in: [...deliveryIds] }, createdAt: { $lte: storedBefore } };

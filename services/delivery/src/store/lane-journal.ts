@@ -164,7 +164,7 @@ function isSimple({ before, step }: LaneRecord): boolean {
   );
 }
 
-/** The lane's bearer after a step; undefined when it has none in memory. */
+/** The lane's bearer after a step; undefined when the step leaves no row in memory. */
 function bearerAfter({ before, step }: LaneRecord): SendableRow | undefined {
   const { rows } = step.lane;
   return rows.find(({ deliveryId }) => deliveryId === before.bearer.deliveryId) ?? rows[0];
@@ -217,7 +217,7 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
   ];
 }
 
-/** Matches the undelivered rows of a lane before a row. */
+/** Matches the undelivered rows that are older than a row of the same lane. */
 function olderFilter(row: SendableRow): Filter<DeliveryRow> {
   const { sequence, signingNumber } = row;
   const older = [{ sequence: { $lt: sequence } }, { sequence, signingNumber: { $lt: signingNumber } }];

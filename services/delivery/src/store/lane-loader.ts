@@ -43,8 +43,8 @@ export class LaneLoader {
   }
 
   /**
-   * The rows behind the bearers of an endpoint's lanes, by document. For a lane with more than
-   * `laneRowsMax` some may be missing.
+   * From document id to the rows behind the bearer, for lanes of one endpoint. For a lane with more
+   * than `laneRowsMax` such rows some may be missing.
    */
   async #loadBehind(
     { tenantId, endpointId }: RowHead,
@@ -100,10 +100,10 @@ export class LaneLoader {
   }
 
   /**
-   * Of lanes whose bearer was just stored with a lease, finds those with undelivered rows that are
-   * older: when the bearer was stored, the bearer before had just ended and one of these rows was
-   * not appointed yet. No older rows can come later. Reads nothing for the first snapshots of
-   * documents.
+   * Of lanes whose bearer was just stored with a lease, finds those with older undelivered rows.
+   * Such a lane lacked a bearer when this one was stored: the bearer before had just ended, and no
+   * process had appointed one of the older rows yet. No older rows can be stored later. Reads
+   * nothing for the first snapshots of documents.
    */
   async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
     const later = lanes.filter(({ state: { rows } }) => (rows[0]?.sequence ?? 0) > 1);

@@ -7,7 +7,10 @@ export interface LaneRecord {
   readonly before: LeasedLane;
   readonly step: LaneStep<SendableRow>;
   readonly outcome: AttemptOutcome;
-  /** The sent webhook's id; that of a new signature when the key of the old one was revoked. */
+  /**
+   * The id under which the webhook was sent. It is not the row's when the snapshot was signed
+   * again, because the key of its old signature was revoked.
+   */
   readonly webhookId: string;
   /** Id of the attempt, the same when the record is repeated. */
   readonly token: string;

@@ -3,7 +3,8 @@ import { dueIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /**
- * An endpoint with pending deliveries, and when its next attempt is due or its first lease ends.
+ * An endpoint with pending deliveries, and when its next attempt is due or its first lease ends,
+ * whichever is earlier.
  */
 export interface EndpointDue {
   readonly tenantId: string;

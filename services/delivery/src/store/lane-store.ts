@@ -10,13 +10,16 @@ import { LaneLoader } from "./lane-loader.ts";
 import { type Backlog, type EndpointDue, readBacklog, readSchedule } from "./lane-schedule.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** A lane in which a row was stored, or may have been stored, behind the bearer. */
+/**
+ * A lane to be attempted soon, mostly because a row was stored, or may have been stored, behind its
+ * bearer. Others are lanes of a redelivery, and lanes whose endpoint was enabled during an attempt.
+ */
 export interface Arrival extends Lane {
   /**
    * Present when the row was stored earlier, maybe by a process that died before it expedited the
    * lane: the commit time of the row's snapshot. A bearer that was attempted since then keeps its
-   * backoff. Absent for a row that was just stored: an attempt that was made meanwhile did not know
-   * the row, so the lane is due at once.
+   * backoff. Absent otherwise: the lane is due at once, because an attempt that was made meanwhile
+   * did not know of a row that was just stored, a redelivery or the enabling.
    */
   readonly knownSince?: Date;
 }
@@ -27,7 +30,7 @@ export interface ClaimScope {
   /** Latest due time; absent for a probe, which also takes lanes in backoff, but no leased one. */
   readonly dueBy?: Date;
   readonly limit: number;
-  /** Bearers to leave out. */
+  /** Delivery ids of bearers to leave out. */
   readonly without?: readonly string[];
 }
 
@@ -55,7 +58,8 @@ export class LaneStore {
   /**
    * Leases an endpoint's lanes, longest due first, and loads them.
    *
-   * @param mayTake asked before each lease; the first refusal ends the claim
+   * @param mayTake asked for each bearer in this order, before any is leased; from the first
+   * refusal on, the bearers stay without a lease
    */
   async claim(
     { endpointId, dueBy, limit, without = [] }: ClaimScope,
@@ -71,8 +75,8 @@ export class LaneStore {
     try {
       return await this.#load(leased, leaseUntil);
     } catch (error) {
-      // Without the release the lanes would wait until their leases end. So they do when the
-      // release fails, too.
+      // Without the release the lanes would wait until their leases end. They do wait when the
+      // release fails.
       await this.#releaseBearers(
         leased.map(({ _id, generation }) => ({ deliveryId: _id, generation })),
         new Date(),
@@ -171,14 +175,14 @@ export class LaneStore {
   }
 
   /**
-   * Makes lanes due at once in which rows were stored behind the bearer. Where the bearer is
-   * leased, its row tells the holder of the lease to load these rows. A lane without a bearer gets
-   * its oldest row as bearer.
+   * Makes lanes due at once, except for those that keep their backoff by `knownSince`. Where the
+   * bearer is leased, its row tells the holder of the lease to load the rows behind it. A lane
+   * without a bearer gets its oldest row as bearer.
    */
   async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
     let untold = [...new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each])).values()];
-    // `appoint` returns lanes when some of them got a bearer meanwhile, maybe a leased one. Its
-    // holder is then told, too.
+    // `appoint` returns lanes when some of them got a bearer meanwhile, maybe a leased one. The
+    // next turn of the loop tells the holder of that lease, too.
     while (untold.length > 0 && !(await this.#tell(untold, now))) {
       untold = await this.#bearers.appoint(untold, now);
     }
@@ -208,8 +212,8 @@ export class LaneStore {
   }
 
   /**
-   * Ends the backoffs of an endpoint that has recovered or was enabled: its waiting lanes are due
-   * at once. Lanes with a lease stay as they are.
+   * Ends the backoffs of an endpoint that has recovered, has accepted a ping or was enabled: its
+   * waiting lanes are due at once. Lanes with a lease stay as they are.
    */
   async expediteEndpoint(endpointId: string, now: Date): Promise<void> {
     await this.#rows.updateMany(
@@ -228,7 +232,8 @@ const absent = { $exists: false } as const;
 const present = { $exists: true } as const;
 
 /**
- * Bearers without a valid lease. The lease of a process that died stays in the row after its end.
+ * Matches bearers without a valid lease. The lease of a process that died stays in the row, so a
+ * lease counts only until it runs out.
  */
 const unleased = (now: Date) => {
   return { nextAttemptAt: { $gt: new Date(0) }, $or: [{ lease: absent }, { nextAttemptAt: { $lte: now } }] };

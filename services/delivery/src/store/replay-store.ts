@@ -52,7 +52,9 @@ export class ReplayStore {
     return row ? fromRow(row) : undefined;
   }
 
-  /** The replays of an endpoint, newest first. @param after the last one of the page before */
+  /**
+   * The replays of an endpoint, newest first. @param after id of the last replay of the page before
+   */
   async list(
     tenantId: string,
     endpointId: string,

@@ -15,15 +15,15 @@ export class ReplicaStore {
 
   readonly #kekIds: readonly string[];
 
-  /** @param kekIds of the KEKs that this process holds */
+  /** @param kekIds ids of the KEKs that this process holds */
   constructor(db: Db, kekIds: readonly string[] = []) {
     this.#replicas = db.collection("replicas");
     this.#kekIds = kekIds;
   }
 
   /**
-   * Reports that a process runs, and removes those that had its address before: they have ended,
-   * because a port has one owner.
+   * Reports that a process runs, and removes the rows of processes that had its address before:
+   * they have ended, because a port has one owner.
    */
   async join(replica: string, address: string | undefined): Promise<void> {
     if (address === undefined) return this.beat(replica);

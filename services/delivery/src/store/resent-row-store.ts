@@ -21,7 +21,7 @@ export class ResentRowStore {
     this.#rows = rows;
   }
 
-  /** By delivery id; deliveries that are not stored are left out. */
+  /** From delivery id to fate; deliveries that are not stored are left out. */
   async fates(deliveryIds: readonly string[]): Promise<Map<string, DeliveryFate>> {
     if (deliveryIds.length === 0) return new Map();
     const options = { projection: { state: 1, webhookId: 1 } };
@@ -30,10 +30,11 @@ export class ResentRowStore {
   }
 
   /**
-   * Ends undelivered rows of one tenant whose lanes have a newer snapshot, and leaves the others.
-   * The lanes may then lack a bearer.
+   * Ends those of the rows that are undelivered and whose lane has a newer snapshot. Such a lane
+   * may then lack a bearer.
    *
-   * @returns the rows with a newer snapshot, also those that had ended before
+   * @param rows of one tenant
+   * @returns the rows with a newer snapshot in their lane, also rows that had ended before
    */
   async endOutrun<Row extends Sequenced>(rows: readonly Row[], now: Date): Promise<Row[]> {
     const newest = await this.#newestSequences(rows);

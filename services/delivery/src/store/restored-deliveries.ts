@@ -33,7 +33,7 @@ export class RestoredDeliveries {
 
   /**
    * Gives up the undelivered rows of a snapshot that documents has lost: its body can no longer be
-   * made, and it would block every newer snapshot of its document. The next row of each lane
+   * made, and its rows would block every newer snapshot of its document. The next row of each lane
    * becomes the lane's bearer when a process of delivery starts.
    *
    * @returns the number of rows

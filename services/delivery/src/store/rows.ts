@@ -15,7 +15,7 @@ export interface EndpointRow {
   description?: string;
   createdAt: Date;
   updatedAt: Date;
-  /** Two after a rotation; newest first. */
+  /** Newest first; two after a rotation that lets the previous one be used for a while. */
   secrets: SecretRow[];
   events: string[];
   /** Absent when the endpoint gets documents of all types. */
@@ -72,9 +72,9 @@ export interface DeliveryRow {
    */
   state: "pending" | "delivered" | "superseded" | "exhausted";
   /**
-   * Raised, for example, by every claim, release and journaled result of the bearer. What the
-   * lease's holder writes matches it, so a process that lost its lease journals nothing but a 2xx
-   * (`noteAccepted`).
+   * Raised, for example, by every claim, release and journaled result of the bearer. Each write of
+   * the lease's holder names the generation that it has read, so a process that lost its lease
+   * journals nothing but a 2xx (`noteAccepted`).
    */
   generation: number;
   /**
@@ -84,8 +84,8 @@ export interface DeliveryRow {
   nextAttemptAt?: Date;
   /**
    * Bearer only: present while a process may attempt the lane. Each claim, and each record of an
-   * attempt that keeps the lease, writes a new token. By the token a process tells whether its own
-   * record was written, or a later claim of its own.
+   * attempt that keeps the lease, writes a new token. By the token a process tells its own record
+   * from a later claim of its own.
    */
   lease?: { holder: string; until: Date; token?: string };
   /** Bearer only: the delivery to which all older ones of the lane have yielded. */
@@ -102,7 +102,7 @@ export interface DeliveryRow {
   retryCount: number;
   /** Set once the endpoint has refused the webhook. */
   isRefused?: true;
-  /** Id of the last replay or redelivery that makes no further attempt at the delivery. */
+  /** Id of the last replay or redelivery that has ended its attempts at the delivery. */
   endedReplayId?: string;
   /** The last 50 attempts. */
   attempts: AttemptRow[];
@@ -121,7 +121,7 @@ export interface AttemptRow {
   /** The failure in words. */
   detail?: string;
   answer?: string;
-  /** The replay or redelivery that made it. */
+  /** Id of the replay or redelivery that made the attempt. */
   replayId?: string;
   /** Replays and redeliveries only: the value of the webhook's header `vidimus-attempt`. */
   number?: number;
@@ -139,7 +139,8 @@ export interface EndpointStateRow {
   tenantId: string;
   gate: GateState;
   /**
-   * Id of this write. The next one matches it, so a process that lost the endpoint writes nothing.
+   * Id of this write. The next write names it, so a process that lost the endpoint overwrites
+   * nothing.
    */
   generation: string;
   /** Set when a probe was requested since the state was stored. */
@@ -191,7 +192,7 @@ export interface TrustListRow {
   /** Revision of signing's key ring; each change of the trust list raises it. */
   revision: number;
   keyIds: string[];
-  /** Every key that delivery has ever read in a trust list. */
+  /** Ids of all keys that delivery has ever read in a trust list. */
   everListed: string[];
 }
 

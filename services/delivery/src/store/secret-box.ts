@@ -1,7 +1,7 @@
 import { box, isWrappedBy, type Kek, kekOf, openEnvelope, unbox } from "@vidimus/kit/kek/kek-box";
 import type { KeyObject } from "node:crypto";
 
-/** The endpoint that a secret belongs to, and the URL at which it may be used. */
+/** The endpoint that a secret belongs to, and the only URL at which the secret may be used. */
 interface SecretOwner {
   readonly tenantId: string;
   readonly endpointId: string;
@@ -15,8 +15,8 @@ type SecretKind = "secret" | "headers";
 export interface SecretBox {
   seal(owner: SecretOwner, kind: SecretKind, plain: Uint8Array): Buffer;
   /**
-   * @throws ConfigError when it was sealed by another KEK
-   * @throws Error when it was changed, or belongs to another endpoint or URL
+   * @throws ConfigError when `sealed` was sealed with a KEK that this process lacks
+   * @throws Error when `sealed` was changed, or belongs to another endpoint, URL or kind
    */
   open(owner: SecretOwner, kind: SecretKind, sealed: Uint8Array): Buffer;
   /**

@@ -8,7 +8,7 @@ export interface KnownTrustList {
   /** Revision of signing's key ring; each change of the trust list raises it. */
   readonly revision: number;
   readonly keyIds: readonly string[];
-  /** Every key that delivery has ever read in a trust list. */
+  /** Ids of all keys that delivery has ever read in a trust list. */
   readonly everListed: readonly string[];
 }
 
@@ -23,8 +23,8 @@ export class TrustListStore {
   }
 
   /**
-   * The age is always infinite, and the time at which signing stated the list is not stored: what
-   * signing stated to another process does not count as confirmed to this one.
+   * The copy's age is always infinite: a list that signing has stated to another process does not
+   * count as confirmed to this one. So the time of the statement is not stored.
    */
   async read(): Promise<KeptCopy<KnownTrustList> | undefined> {
     const copy = await this.#rows.findOne(id);

@@ -8,7 +8,8 @@ type Settle = Pick<Client<typeof SnapshotFeedService>, "settleSnapshots">;
 
 /**
  * Signing, whose signatures are refused unless the trust list has their keys. A signing process may
- * use a revoked key for five seconds more; a repeated call then gets another signature.
+ * use a revoked key for five seconds more; a call that is repeated after them gets another
+ * signature.
  */
 export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<TrustList, "require">): Sign {
   return {

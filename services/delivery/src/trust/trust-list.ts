@@ -25,8 +25,8 @@ const reportEveryMs = 60_000;
 /**
  * The trust list with which receivers verify. Delivery uses no signature of an unlisted key, which
  * was revoked or is not signing's. The newest list is kept across restarts, and while signing
- * states an older one nothing is signed: otherwise an old key ring that was put back could sign
- * with a revoked key again.
+ * states an older one, every signature is refused: otherwise an old key ring that was restored
+ * could sign with a revoked key again.
  */
 export class TrustList implements AsyncDisposable {
   readonly #deps: TrustListDeps;

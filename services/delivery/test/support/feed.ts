@@ -39,12 +39,12 @@ function openRows() {
     snapshots: new Map<string, FeedSnapshot>(),
     pending: new Map<string, FeedSnapshot>(),
     signatures: new Map<string, { keyId: string; statement: string; value: Uint8Array }>(),
-    /** Why snapshots were settled as unsendable, by document. */
+    /** From document id to the reason for which its snapshot was settled as unsendable. */
     unsendable: new Map<string, string>(),
     /** Methods that do not answer until they are released. */
     held: new Map<string, { onCall: () => void; released: Promise<void> }>(),
     counts: { read: 0, types: 0 },
-    /** Tenants' own types, beside core/article and core/tag. */
+    /** From tenant id to the tenant's own types, which it has beside core/article and core/tag. */
     ownTypes: new Map<string, string[]>(),
   };
 }
@@ -207,7 +207,7 @@ export async function openFeed() {
     },
     /** All signatures that were settled. */
     signatures: rows.signatures,
-    /** Ends the pending state of a snapshot without a signature. */
+    /** Ends the pending state of a snapshot, and stores no signature. */
     settle: (reference: Ref) => void rows.pending.delete(keyOf(reference)),
     unsendable: rows.unsendable,
     /** How many references `GetSnapshots` was asked for, and how often the types were listed. */

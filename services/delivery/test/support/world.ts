@@ -51,7 +51,7 @@ const testPace: DeliveryPace = {
 /** Call options of one who may change endpoints. */
 export const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "kari" } };
 
-/** The KEK of every test's database. */
+/** The KEK of all tests that name no other. */
 export const testKek = createSecretKey(Buffer.alloc(32, 5));
 
 /**

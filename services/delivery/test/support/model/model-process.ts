@@ -28,7 +28,7 @@ const silent: Logger = pino({ level: "silent" });
 interface Held {
   readonly lane: LeasedLane;
   readonly row: SendableRow;
-  /** The turn at which it was read. */
+  /** The turn at which the lane was read. */
   readonly loadedAt: number;
 }
 
@@ -81,7 +81,7 @@ export class ModelProcess {
     return this.#ready.length;
   }
 
-  /** What a start and a takeover do with lanes. */
+  /** Appoints missing bearers, as a start and a takeover do. */
   async takeOver(): Promise<void> {
     await this.#stores.lanes.appointMissingBearers(new Date());
   }

@@ -15,7 +15,7 @@ export class Violation extends Error {}
 export class ModelReceiver {
   readonly accepted = new Set<string>();
   readonly #newest = new Map<string, number>();
-  /** The turn at which the sender had recorded that a webhook was accepted, by `keyOf`. */
+  /** From `keyOf` of a webhook to the turn at which the sender had recorded its acceptance. */
   readonly #recorded = new Map<string, number>();
   readonly #rows: Collection<DeliveryRow>;
   readonly #whole: <T>(read: Promise<T>) => Promise<T>;

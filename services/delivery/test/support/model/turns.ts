@@ -17,7 +17,8 @@ interface Turn {
 
 /**
  * Gives turns to simulated processes: each command to MongoDB and each answer of a receiver waits
- * for one. Between two turns nothing runs, so a script of turns has one outcome.
+ * for one, and so do most calls to documents. Between two turns nothing runs, so a script of turns
+ * has one outcome.
  */
 export class Turns {
   readonly #waiting: Turn[] = [];
@@ -27,7 +28,7 @@ export class Turns {
   readonly #current = new AsyncLocalStorage<Actor>();
   #failure: { readonly error: unknown } | undefined;
   #given = 0;
-  /** The commands so far, to see why a script failed. */
+  /** The turns and notes so far, to see why a script failed. */
   readonly trace: string[] = [];
 
   /** How many turns were given. */
