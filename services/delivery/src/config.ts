@@ -24,8 +24,9 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
    */
   kek: KeyObject;
   /**
-   * The KEK that `kek` replaces; present during the replacement. It decrypts what it has encrypted,
-   * and it encrypts until every running process has `kek`.
+   * The KEK that `kek` replaces; present during the replacement. It decrypts the secrets and
+   * headers that were encrypted with it, and encrypts new ones until every running process has
+   * `kek`.
    */
   otherKek?: KeyObject;
   /** Whether endpoints may be given URLs with plain http. Sending does not check it again. */
@@ -61,34 +62,42 @@ export interface DeliveryPace {
    */
   pollMs: number;
   /**
-   * A replica takes over snapshots and lanes of other replicas' tenants once they are overdue by
-   * this, and the oldest one has stayed the same for as long (`Standstill`).
+   * A replica takes over the snapshots of a tenant, or the lanes of an endpoint, that another
+   * replica is preferred for once they are overdue by this time and the oldest one has stayed the
+   * same for as long (`Standstill`).
    */
   overdueMs: number;
-  /** Interval of the walks over documents' pending snapshots. */
+  /** Interval of the reconciler's walks over the snapshots that are pending in documents. */
   reconcileMs: number;
-  /** Interval of these walks while the broker is not connected and only they find new snapshots. */
+  /**
+   * Interval of the reconciler's walks while the broker is not connected, so that only the walks
+   * find new snapshots.
+   */
   reconcileAloneMs: number;
   /** Interval at which the trust list is read. */
   trustListMs: number;
   /**
    * Time after a revocation in which signatures of the revoked key may still reach documents: the
-   * call that hands them over takes at most 10 s, and the trust list that allows it was read at
-   * most 15 s before.
+   * call that hands a signature over takes at most 10 s, and is made only if the key was in a trust
+   * list that is at most 15 s old.
    */
   resigningGraceMs: number;
   /** Interval of the search for deliveries whose time is over. */
   endOldMs: number;
-  /** Most snapshots of a tenant that are sent again each second after a revocation; up to 256. */
+  /**
+   * Most snapshots of a tenant that are sent again each second after a revocation. The value may be
+   * at most 256.
+   */
   resendsPerSecond: number;
   /**
    * Interval of the check whether every process has the new KEK, while this process has two KEKs.
    */
   kekMs: number;
   /**
-   * The new KEK encrypts without waiting for a process that was not seen for this long. That is far
-   * longer than the four seconds after which its tenants are taken over: a process that was only
-   * paused cannot decrypt what others have encrypted with the new KEK meanwhile.
+   * A process with the old KEK alone that was not seen for this long counts as ended, so that the
+   * new KEK encrypts. The time is far longer than the four seconds after which other replicas take
+   * over a silent process's tenants: a process that was only paused cannot decrypt what others have
+   * encrypted with the new KEK meanwhile.
    */
   kekGoneMs: number;
   retries: RetryPlan;
@@ -141,7 +150,10 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   return { ...config, kek };
 }
 
-/** Reads the settings that every service has, with the defaults of this one. */
+/**
+ * Reads the settings that every service with a teams door has, with delivery's defaults for the
+ * ports and the database.
+ */
 export function readDeliveryBaseConfig(env: EnvReader): TeamsConfig {
   const ports = { grpcPort: 7054, meshPort: 7154, opsPort: 9_094 };
   return readTeamsConfig(env, { ...ports, database: deliveryDatabase });

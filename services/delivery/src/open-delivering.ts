@@ -21,7 +21,10 @@ import type { Stores } from "./store/open-stores.ts";
 import { settleWithListedKeys, signWithListedKeys } from "./trust/listed-keys.ts";
 import { TrustList } from "./trust/trust-list.ts";
 
-/** Opens ingest and sending. At a stop ingest ends first. */
+/**
+ * Opens ingest and sending. When the stack is disposed, ingest ends before sending, to which it
+ * passes lanes.
+ */
 export async function openDelivering(
   stack: AsyncDisposableStack,
   config: DeliveryConfig,
@@ -82,7 +85,10 @@ interface IntakeDeps {
   readonly config: DeliveryConfig;
   readonly stores: Stores;
   readonly clients: ReturnType<typeof openClients>;
-  /** Client of signing. A call rejects unless the trust list has the keys of all its signatures. */
+  /**
+   * Client of signing. A call rejects unless the trust list has the keys of all signatures in the
+   * answer.
+   */
   readonly signing: ReturnType<typeof signWithListedKeys>;
   readonly trustList: TrustList;
   readonly membership: Membership;

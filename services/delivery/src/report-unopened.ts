@@ -3,8 +3,9 @@ import { Gauge, type Registry } from "prom-client";
 import type { UnopenedEndpoints } from "./store/unopened-endpoints.ts";
 
 /**
- * Logs when the secret or headers of an endpoint cannot be decrypted, and when they can be again.
- * The gauge `vidimus_delivery_unopened_endpoints` counts such endpoints.
+ * Logs when the secret or headers of an endpoint cannot be decrypted, and when they can be
+ * decrypted again or the endpoint is deleted. The gauge `vidimus_delivery_unopened_endpoints`
+ * counts such endpoints.
  */
 export function reportUnopened(unopened: UnopenedEndpoints, registry: Registry, log: Logger): void {
   unopened.onChange(({ tenantId: tenant, endpointId, why }) => {

@@ -16,9 +16,9 @@ interface AnnounceDeps {
 }
 
 /**
- * Stores a delivery of each notice to each endpoint of the tenant that asks for its event, then
- * removes the notices. When a process dies in between, or two announce the same notice, the
- * deliveries have the same ids and are stored once.
+ * Stores a delivery of each of the endpoint's notices to each endpoint that is to be told of the
+ * notice (`isToldOf`), then removes the notices. When a process dies in between, or two processes
+ * announce the same notice, the deliveries have the same ids and are stored once.
  */
 export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint): Promise<void> {
   if (about.notices.length === 0) return;
@@ -38,9 +38,9 @@ export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint
 
 /**
  * Adds the notice that an endpoint whose breaker was open accepts webhooks again, and announces it.
- * Does nothing when no endpoint of the tenant asks for that event.
- * Call this before the breaker's state is deleted: when the process dies first, another one finds
- * the breaker open and adds the same notice.
+ * Does nothing when no endpoint of the tenant asks for that event. Call this before the breaker's
+ * state is deleted: when the process dies before the deletion, another process finds the breaker
+ * open and adds the same notice.
  *
  * @param since when the breaker opened
  */
@@ -54,7 +54,7 @@ export async function announceRecovery(deps: AnnounceDeps, name: EndpointName, s
 /**
  * Stores a change of an endpoint's notices. `updatedAt` stays, because no setting changes.
  *
- * @returns undefined when the endpoint was deleted or cannot be opened
+ * @returns the endpoint after the change; undefined when it was deleted or cannot be opened
  */
 async function changeQuietly(
   { endpoints }: Pick<AnnounceDeps, "endpoints">,

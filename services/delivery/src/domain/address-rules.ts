@@ -55,7 +55,10 @@ export function parseCidrs(texts: readonly string[]): readonly Cidr[] {
   });
 }
 
-/** IPv4-mapped addresses are compared as IPv4 addresses, so ranges of them become IPv4 ranges. */
+/**
+ * Addresses that are IPv4-mapped are compared as IPv4 addresses, so a range of IPv4-mapped
+ * addresses becomes an IPv4 range.
+ */
 function unmapped([address, bits]: Cidr): Cidr {
   if (!isV6(address) || !address.isIPv4MappedAddress() || bits < 96) return [address, bits];
   return [address.toIPv4Address(), bits - 96];
@@ -64,8 +67,8 @@ function unmapped([address, bits]: Cidr): Cidr {
 /**
  * Makes the rule for addresses that may be dialled: public unicast ones and those in `allowCidrs`,
  * but none in `denyCidrs`. An IPv4 range in `denyCidrs` also refuses its addresses behind NAT64
- * (64:ff9b::/96). Other addresses there are dialled only when an IPv6 range in `allowCidrs`
- * contains them.
+ * (64:ff9b::/96). All other addresses of 64:ff9b::/96 are dialled only when an IPv6 range in
+ * `allowCidrs` contains them.
  *
  * @returns a function that takes an IPv4 or IPv6 address without brackets or zone, and returns
  * false for anything else
@@ -87,7 +90,10 @@ export function createAddressRule(
 
 const [nat64] = parseCidrs(["64:ff9b::/96"]);
 
-/** The IPv4 address to which a NAT64 gateway translates an address, or the address itself. */
+/**
+ * The IPv4 address to which a NAT64 gateway translates an address of 64:ff9b::/96; any other
+ * address unchanged.
+ */
 function behindNat64(address: Address): Address {
   const isBehind = nat64 !== undefined && within(address, [nat64]);
   return isBehind ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address;

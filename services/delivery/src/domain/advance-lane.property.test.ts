@@ -5,10 +5,10 @@ import { type Fate, LaneModel, type Reaction } from "./lane-model.ts";
 const reaction = fc.constantFrom<Reaction>("accepted", "refused", "refused", "failed", "lostAnswer");
 
 /**
- * `arrive`: a snapshot arrives while nothing is in flight. `walk`: a process claims the lane and
- * makes attempts as long as it may. Between the receiver's reaction and its journaling, nothing
- * happens, a snapshot arrives, the process dies, or another process takes the lane over, so that
- * the first one journals too late.
+ * `arrive`: a snapshot arrives while nothing is in flight. `wait`: time passes. `walk`: a process
+ * claims the lane and makes attempts as long as it may. Between the receiver's reaction and the
+ * journaling of the attempt, nothing happens, a snapshot arrives, the process dies, or another
+ * process takes the lane over, so that the first one journals too late.
  */
 const event = fc.oneof(
   fc.record({ kind: fc.constant("arrive" as const) }),
@@ -67,14 +67,14 @@ function drain(model: LaneModel): void {
 }
 
 describe("a lane, through random arrivals, answers, crashes and takeovers,", () => {
-  it("sends no older snapshot once the receiver has, or may have, a newer one", () => {
+  it("sends no older snapshot once the receiver has a newer one, even if its answer was lost", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60, size: "max" }), (events) => run(new LaneModel(), events)),
       { numRuns: 2_000 },
     );
   });
 
-  it("ends every snapshot: delivered, superseded by a newer one that was delivered, or too old", () => {
+  it("ends every snapshot as delivered, as superseded by a newer one that was delivered, or as too old", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60, size: "max" }), (events) => {
         const model = new LaneModel();

@@ -92,7 +92,7 @@ describe("an arrival", () => {
     expect([failed.rows[0]?.retryCount, failed.dueAt]).toEqual([1, later(5_000)]);
   });
 
-  it("that the lane has already changes nothing", () => {
+  it("of a row that is in the lane already changes nothing", () => {
     const lane = laneOf([row(1)]);
     expect(arrive(lane, [row(1)], now)).toBe(lane);
   });

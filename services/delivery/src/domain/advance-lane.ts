@@ -18,21 +18,24 @@ export interface LaneState<Row extends LaneRow> {
   /** Undelivered rows, oldest first. */
   readonly rows: readonly Row[];
   /**
-   * Number of first rows without a row missing between them. Rows may be missing before and between
-   * the other rows, which are newer.
+   * Number of rows at the beginning of `rows` between which no row of the lane is missing. Rows may
+   * be missing before and between the later ones.
    */
   readonly contiguous: number;
   /** Whether there may be undelivered rows that are not in `rows`. */
   readonly hasMore: boolean;
-  /** Whether all rows between the contiguous ones and the others were refused. */
+  /** Whether all rows of the lane that are missing between those in `rows` were refused. */
   readonly isTailNext: boolean;
   /** Whether the last one of `rows` is the lane's newest undelivered row. */
   readonly isTailEnd: boolean;
-  /** The row to which all older ones have yielded, until it is accepted, refused or given up. */
+  /**
+   * Delivery id of the row to which all older ones have yielded; absent when the oldest row is the
+   * next one.
+   */
   readonly yieldedTo?: string;
   /**
-   * Whether the receiver may have the row to which older ones yielded: the lane was taken over, or
-   * an attempt at that row failed. Older rows are then not sent again.
+   * Whether the receiver may have the row to which older ones yielded: the lane was claimed after
+   * they yielded, or an attempt at that row failed. Older rows are then not sent again.
    */
   readonly isUncertain: boolean;
   /** When the lane's next attempt is due. */
@@ -58,12 +61,15 @@ export interface LaneAttempt {
 /** What an attempt changes in a lane. The step must be journaled before the next row is sent. */
 export interface LaneStep<Row extends LaneRow> {
   readonly lane: LaneState<Row>;
-  /** The attempted row; what the step changes in it is in `changed`. */
+  /** The attempted row. If it remains in the lane, its new values are in `changed`. */
   readonly attempted: Row;
-  /** Rows of `lane` with changed fields of their own. */
+  /** The rows of `lane` whose `retryCount` or `isRefused` the step changes, with the new values. */
   readonly changed: readonly Row[];
   readonly ended: readonly { readonly row: Row; readonly state: FinalState }[];
-  /** The final state of all rows older than the attempted one, including those not in memory. */
+  /**
+   * The final state of all rows older than the attempted one, including those not in memory; absent
+   * when they do not end.
+   */
   readonly olderEnd?: FinalState;
   /**
    * `attempt`: the lane's next row may be sent once the step is journaled. `wait`: not before
@@ -93,7 +99,7 @@ export function subjectOf<Row extends LaneRow>({ rows, yieldedTo }: LaneState<Ro
  * Adds newer rows, which makes the lane due at once. Changes nothing when the lane's newest rows
  * are not in memory, because the new rows come after those.
  *
- * @param rows newer than all rows of the lane
+ * @param rows newer than all rows of the lane; rows that the lane has already are ignored
  */
 export function arrive<Row extends LaneRow>(lane: LaneState<Row>, rows: readonly Row[], now: Date): LaneState<Row> {
   const known = new Set(lane.rows.map(({ deliveryId }) => deliveryId));
@@ -204,7 +210,9 @@ function fail<Row extends LaneRow>(
   return stay({ ...lane, isUncertain: true }, subject, attempt, plan, random);
 }
 
-/** The step when the attempted row waits and remains the next one. */
+/**
+ * The step when the attempted row remains the next one and waits, or ends because it is too old.
+ */
 function stay<Row extends LaneRow>(
   lane: LaneState<Row>,
   subject: Row,
@@ -241,8 +249,8 @@ function backOff<Row extends LaneRow>(
 }
 
 /**
- * The end of a row's time; undefined when it has passed. A failed probe gives the row up only then,
- * because probes are more frequent than attempts.
+ * The end of a row's time; undefined when it has passed. A failed probe gives the row up only after
+ * that time, because the next probe may come earlier than the next attempt of the backoff would.
  */
 function lastAttemptAt({ ageMsMax }: RetryPlan, row: LaneRow, attempt: LaneAttempt): Date | undefined {
   const at = new Date(agesFrom(row, attempt).getTime() + ageMsMax);

@@ -36,7 +36,10 @@ function settingsOf(endpoint: ManagedEndpoint): Record<string, unknown> {
   return { ...shown, maxInFlight, ratePerSecond, previousSecretEndsAt };
 }
 
-/** Names what changed, for values that the audit log must not contain. */
+/**
+ * From the name of a changed field to `changed`, for fields whose values the audit log must not
+ * contain.
+ */
 function hiddenChanges(before: ManagedEndpoint, after: ManagedEndpoint): Record<string, "changed"> {
   const pairs = {
     url: [before.url, after.url],

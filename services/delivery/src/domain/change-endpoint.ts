@@ -14,9 +14,10 @@ const givenSecret = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0
 const [givenBytesMin, givenBytesMax] = [24, 64];
 
 /**
- * Decodes a secret of the caller. The bounds are those of Standard Webhooks.
+ * Decodes a secret that the caller has chosen: `whsec_` and the base64 of 24 to 64 bytes, the
+ * bounds of Standard Webhooks.
  *
- * @throws DomainError `invalid`, without any part of the secret
+ * @throws DomainError `invalid` for any other text; the message contains no part of the text
  */
 export function parseSecret(text: string): Buffer {
   const [, base64 = ""] = givenSecret.exec(text) ?? [];
@@ -50,13 +51,13 @@ export function disabled(endpoint: ManagedEndpoint, reason: DisableReason, at: D
 }
 
 /**
- * The endpoint with another secret. The one before stays valid for the overlap; an overlap of 0
- * ends every older secret at once. When the secret before cannot be decrypted, only the new one is
- * valid, and the endpoint is enabled unless somebody disabled it.
+ * The endpoint with a new secret. The previous secret stays valid for the overlap; an overlap of 0
+ * ends every older secret at once. When the stored secret or headers cannot be decrypted, only the
+ * new secret is valid, and the endpoint is enabled unless somebody or a 410 has disabled it.
  *
- * @throws DomainError `invalid` for an overlap that is too long, `failed_precondition` when two
- * secrets overlap already: ending the oldest would make webhooks unverifiable for a receiver that
- * has not changed its secret yet
+ * @throws DomainError `invalid` for an overlap that is not from 0 to 7 days, `failed_precondition`
+ * for an overlap above 0 while two secrets overlap already: a third one would end the oldest, and a
+ * receiver that still has the oldest could verify no webhook
  */
 export function rotated(endpoint: ManagedEndpoint, secret: Uint8Array, overlapMs: number, now: Date): ManagedEndpoint {
   if (!(overlapMs >= 0 && overlapMs <= overlapMsMax)) {
@@ -75,8 +76,8 @@ export function rotated(endpoint: ManagedEndpoint, secret: Uint8Array, overlapMs
 }
 
 /**
- * An endpoint whose secret could not be opened, with a new secret. Its waiting deliveries get their
- * full time again.
+ * The endpoint, whose secret could not be opened, with a new secret. Unless somebody or a 410 has
+ * disabled it, it is enabled now, which gives its waiting deliveries their full time again.
  */
 function reopened(endpoint: ManagedEndpoint, secret: Uint8Array, now: Date): ManagedEndpoint {
   const { unopened: _, ...rest } = endpoint;
@@ -84,7 +85,9 @@ function reopened(endpoint: ManagedEndpoint, secret: Uint8Array, now: Date): Man
   return rest.disabled ? { ...rest, secrets } : { ...rest, secrets, enabled: true, enabledAt: now };
 }
 
-/** @throws DomainError `failed_precondition` when the endpoint's secret cannot be opened */
+/**
+ * @throws DomainError `failed_precondition` when the endpoint's secret or headers cannot be opened
+ */
 export function requireOpened({ unopened }: Pick<ManagedEndpoint, "unopened">): void {
   if (unopened === undefined) return;
   const remedy = "rotate its secret and give its headers again, or delete it and create it again";

@@ -99,7 +99,7 @@ export interface ReplayCounts {
   readonly skipped: number;
 }
 
-/** @throws DomainError `invalid` when a name is not in the list */
+/** @throws DomainError `invalid` when a name is not in `known` */
 export function requireStates<S extends string>(names: readonly string[], known: readonly S[]): S[] {
   const unknown = names.find((name) => !known.some((state) => state === name));
   if (unknown === undefined) return known.filter((state) => names.includes(state));

@@ -11,8 +11,8 @@ export interface Lane {
 }
 
 /**
- * A webhook that is to be delivered to an endpoint. For a notice, the id of the endpoint that it is
- * about takes the place of the document's id, and its time takes the place of the sequence.
+ * A webhook that is to be delivered to an endpoint. A notice has the id of the endpoint that it is
+ * about in place of a document's id, and its own time in place of a sequence.
  */
 export interface Delivery extends Lane, Reference {
   readonly deliveryId: string;
@@ -20,7 +20,7 @@ export interface Delivery extends Lane, Reference {
   /** 1, or higher for a snapshot that was signed again after a revocation. */
   readonly signingNumber: number;
   readonly createdAt: Date;
-  /** Length of its body, in bytes, at most a kilobyte too high. */
+  /** Length of the webhook's body, in bytes, at most a kilobyte too high. */
   readonly bodyBytes: number;
   /**
    * Facts of a snapshot for the log; absent for a notice, and in rows that were read for sending.

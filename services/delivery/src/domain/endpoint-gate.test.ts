@@ -36,7 +36,7 @@ function repeated(answer: GateAnswer, times: number): GateAnswer[] {
 
 const opened = after(newGate, repeated(failed, 5));
 
-/** Lets the next probe fail. @returns the state after it, and when it started */
+/** Lets the next probe fail. @returns the state after the failure, and when the probe started */
 function probeFails(state: GateState, now: number): { state: GateState; at: number } {
   const admission = admit(state, limits, flying(0), now);
   const at = admission.kind === "none" && admission.until !== undefined ? admission.until : now;
@@ -51,7 +51,7 @@ describe("the breaker", () => {
     expect(admit(opened, limits, flying(0), 0)).toEqual({ kind: "none", until: 5 * secondMs });
   });
 
-  it("is not forgotten while it counts failures, although no attempt is in flight", () => {
+  it("may be forgotten only when no attempt has failed or been refused since the last accepted one", () => {
     expect(
       [newGate, after(newGate, [failed]), after(newGate, [refused("a")])].map((state) => isBlank(state, 0)),
     ).toEqual([true, false, false]);
@@ -77,7 +77,7 @@ describe("the breaker", () => {
     expect(admit(state, limits, flying(0), 0).kind).toBe("attempts");
   });
 
-  it("is opened by the refusals of three documents, but not by those of one or two", () => {
+  it("is opened by the refusals of three documents, but not by a hundred refusals of two", () => {
     const two = after(newGate, [...repeated(refused("a"), 50), ...repeated(refused("b"), 50)]);
     expect(admit(two, limits, flying(0), 0).kind).toBe("attempts");
     expect(settle(two, limits, refused("c"), 0, middle).event).toBe("opened");
@@ -181,7 +181,7 @@ describe("410", () => {
     expect(settle(once.state, limits, gone, minuteMs, middle).event).toBe("gone");
   });
 
-  it("counts the minute from the first one, and anew after an accepted attempt", () => {
+  it("has an endpoint disabled a minute after the first one, unless an attempt was accepted since", () => {
     const twice = after(after(newGate, [gone]), [gone], 30_000);
     expect(settle(twice, limits, gone, minuteMs, middle).event).toBe("gone");
     expect(settle(after(twice, [accepted], 40_000), limits, gone, minuteMs, middle).event).toBeUndefined();
@@ -195,7 +195,7 @@ describe("the gate, whatever happens", () => {
     afterMs: fc.integer({ min: 0, max: 400_000 }),
   });
 
-  it("never exceeds the limits, and admits an attempt within six minutes", () => {
+  it("never admits more attempts than `maxInFlight`, and admits one within six minutes", () => {
     fc.assert(
       fc.property(fc.array(answers, { maxLength: 60 }), fc.integer({ min: 1, max: 40 }), (story, maxInFlight) => {
         const own = { maxInFlight };

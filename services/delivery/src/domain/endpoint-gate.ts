@@ -18,7 +18,8 @@ export interface GateLimits {
 /** What is remembered of an endpoint's answers. Times are milliseconds since 1970. */
 export interface GateState {
   /**
-   * Failures since the last accepted attempt. Refusals count as failures once three lanes had one.
+   * Failed attempts since the last accepted one. To open the breaker, `refusals` are added once
+   * three lanes were refused.
    */
   readonly failures: number;
   readonly refusals: number;
@@ -70,7 +71,7 @@ export interface GateAnswer {
   readonly result: "accepted" | "refused" | "failed" | "gone";
   /** The answer's `Retry-After`. */
   readonly retryAfterMs?: number | undefined;
-  /** Whether it was admitted as a probe. */
+  /** Whether the attempt was admitted as a probe. */
   readonly probe: boolean;
 }
 
@@ -81,7 +82,6 @@ export interface GateChange {
   readonly event?: "opened" | "recovered" | "gone";
 }
 
-/** The initial state of an endpoint. */
 export const newGate: GateState = { failures: 0, refusals: 0, refusedLanes: [] };
 
 /** Whether a state must be stored for other replicas. */
@@ -184,7 +184,7 @@ export function settle(
   return event ? { ...change, event } : change;
 }
 
-/** Opens the breaker with the fifth failure; schedules the next probe after one that failed. */
+/** Opens the breaker with the fifth failure. Schedules the next probe after a failed probe. */
 function count(state: GateState, { probe }: GateAnswer, now: number, random: number): GateChange {
   if (state.open) return { state: probe ? { ...state, open: nextProbe(state.open, now, random) } : state };
   if (failuresOf(state) < failuresToOpen) return { state: slowDown(state) };

@@ -5,7 +5,7 @@ import { newGate, settle } from "./endpoint-gate.ts";
 const limits = { maxInFlight: 4 };
 const at = (ms: number) => new Date(1_800_000_000_000 + ms);
 
-/** The state after failures of one lane, which came in the same instant. */
+/** The state after so many failures of one lane in the same instant. */
 function after(failures: number, retryAfterMs?: number) {
   const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
   let state = newGate;
@@ -23,7 +23,7 @@ test("a gate is closed until five failures opened it, then open until the next p
   expect(gateHealthOf(after(5), at(5_000))).toEqual({ gate: "probing", ...open });
 });
 
-test("a gate is paused until the end of a Retry-After, and an open gate does not probe before it", () => {
+test("a gate is paused until a Retry-After ends, and an open gate does not probe before that end", () => {
   expect(gateHealthOf(after(1, 60_000), at(59_999))).toEqual({ gate: "paused", nextProbeAt: at(60_000) });
   expect(gateHealthOf(after(1, 60_000), at(60_000))).toEqual({ gate: "closed" });
   expect(gateHealthOf(after(5, 60_000), at(6_000))).toEqual({

@@ -23,8 +23,8 @@ export interface HeldBacklog {
 /** The state of an endpoint, as people see it. */
 export interface EndpointHealth extends Omit<GateHealth, "gate"> {
   /**
-   * `disabled`: nothing is sent. `unopened`: nothing is sent, because the endpoint's secret cannot
-   * be opened.
+   * `disabled`: deliveries wait until somebody enables the endpoint. `unopened`: deliveries wait,
+   * because the endpoint's secret or headers cannot be opened.
    */
   readonly gate: GateHealth["gate"] | "disabled" | "unopened";
   readonly backlog?: Backlog;
@@ -36,8 +36,8 @@ export interface EndpointHealth extends Omit<GateHealth, "gate"> {
 /** Which attempts an endpoint gets now. */
 interface GateHealth {
   /**
-   * `closed`: attempts. `open`: one probe at a time, because it failed repeatedly. `probing`: a
-   * probe is due or in flight. `paused`: none, because of its `Retry-After`.
+   * `closed`: attempts. `open`: none until the next probe, because attempts failed repeatedly.
+   * `probing`: a probe is due or in flight. `paused`: none, because of its `Retry-After`.
    */
   readonly gate: "closed" | "open" | "probing" | "paused";
   readonly openSince?: Date;

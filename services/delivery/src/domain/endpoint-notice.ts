@@ -23,8 +23,8 @@ export function disabledWithNotice(
 }
 
 /**
- * The endpoint, enabled, with a notice of the change, unless nobody noted when it was disabled; the
- * same object if it was enabled already.
+ * The endpoint, enabled; the same object if it was enabled already. It gets a notice of the change
+ * if it is known when it was disabled.
  */
 export function enabledWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
   const changed = enabled(endpoint, now);
@@ -70,8 +70,8 @@ function withNotice(endpoint: ManagedEndpoint, notice: EndpointNotice): ManagedE
 }
 
 /**
- * Clocks of replicas differ, so the time of a later notice is set to at least 1 ms after the
- * trouble began. That time orders the notices in their lane.
+ * The time of a notice about trouble that began at `since`: `now`, but at least 1 ms after `since`,
+ * because clocks of replicas differ and the times order the notices in their lane.
  */
 function after(since: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), since.getTime() + 1));
@@ -79,8 +79,8 @@ function after(since: Date, now: Date): Date {
 
 /**
  * Whether an endpoint gets a notice about an endpoint of the same tenant: it must ask for the
- * event. A disabled endpoint gets nothing, so of the notices about itself it gets only that of its
- * recovery, which says since when it may have missed webhooks.
+ * event. Nothing is sent to a disabled endpoint, so of the notices about itself an endpoint gets
+ * only that of its recovery, which says since when it may have missed webhooks.
  */
 export function isToldOf(
   endpoint: ManagedEndpoint,
@@ -117,7 +117,7 @@ const noticeBytes = 1_024;
 /**
  * The payload of a notice. It is signed only by HMAC, because it is no snapshot.
  *
- * @throws TypeError when the content is not a notice's, so that nothing else gets these signatures
+ * @throws TypeError when the content is not a notice's, so that nothing else is signed as a notice
  */
 export function noticePayload(
   delivery: Pick<Delivery, "webhookId" | "createdAt" | "tenantId" | "documentId">,

@@ -33,7 +33,7 @@ test.each([
 });
 
 test.each(["", " a", "a ", "a\r\nx-b: 1", "a\nb", "ä", "\u0000", "a".repeat(1_025)])(
-  "the header value %j is refused, and not quoted",
+  "the header value %j is refused with a message that names the header",
   (value) => {
     expect(() => requireHeaders({ "x-team": value })).toThrow(
       "headers/x-team must have 1 to 1024 visible ASCII characters",
@@ -41,7 +41,7 @@ test.each(["", " a", "a ", "a\r\nx-b: 1", "a\nb", "ä", "\u0000", "a".repeat(1_0
   },
 );
 
-test("headers are kept by their lowercase names, each once, at most 16", () => {
+test("headers are kept under their lowercase names, each once, at most 16", () => {
   expect(requireHeaders({ Authorization: "Basic eA==", "X-Team": "a b" })).toEqual({
     authorization: "Basic eA==",
     "x-team": "a b",
@@ -51,7 +51,7 @@ test("headers are kept by their lowercase names, each once, at most 16", () => {
   expect(() => requireHeaders(many)).toThrow("at most 16");
 });
 
-test("events must be known and at least one, and are kept once each", () => {
+test("at least one event is required, unknown events are refused, and each is kept once", () => {
   expect(requireEvents(["endpoint.disabled", "snapshot.usable", "snapshot.usable"])).toEqual([
     "snapshot.usable",
     "endpoint.disabled",

@@ -37,22 +37,31 @@ export function isReservedHeader(name: string): boolean {
   return deniedHeaders.has(name) || deniedPrefixes.some((prefix) => name.startsWith(prefix));
 }
 
-/** A name for people, trimmed and in NFC; "" for none. @throws DomainError `invalid` */
+/**
+ * A name for people, trimmed and in NFC; "" for none.
+ *
+ * @throws DomainError `invalid` for a text of spaces alone, for over 200 characters, and for
+ * control characters and lone surrogates
+ */
 export function requireName(text: string): string {
   const name = text.trim().normalize("NFC");
   if (text === "" || /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(name)) return name;
   throw refusal("/name", "must have 1 to 200 characters and no control characters");
 }
 
-/** @throws DomainError `invalid` */
+/**
+ * @throws DomainError `invalid` for over 1000 characters, lone surrogates, and control characters
+ * other than line ends and tabs
+ */
 export function requireDescription(text: string): string {
   if (/^(?:[\n\r\t]|[^\p{Cc}\p{Cs}]){0,1000}$/u.test(text)) return text;
   throw refusal("/description", "must have at most 1000 characters, of control characters only line ends and tabs");
 }
 
 /**
- * The events, without duplicates and in the order of `endpointEvents`. @throws DomainError
- * `invalid`
+ * The events, without duplicates and in the order of `endpointEvents`.
+ *
+ * @throws DomainError `invalid` for an unknown event, and when there is none
  */
 export function requireEvents(names: readonly string[]): EndpointEvent[] {
   const known = endpointEvents.join(", ");
@@ -63,7 +72,10 @@ export function requireEvents(names: readonly string[]): EndpointEvent[] {
 }
 
 /**
- * The types, without duplicates; undefined for none, which means all. @throws DomainError `invalid`
+ * The types, without duplicates; undefined for none, which means all.
+ *
+ * @throws DomainError `invalid` for over 50 types, and for a type that does not look like
+ * `core/article`
  */
 export function requireDocumentTypes(names: readonly string[]): readonly string[] | undefined {
   const types = [...new Set(names)];
@@ -74,10 +86,11 @@ export function requireDocumentTypes(names: readonly string[]): readonly string[
 }
 
 /**
- * Headers by their lowercase names. Refuses reserved headers, and values that could end the header
- * and begin another one.
+ * The headers under their lowercase names. Refuses values that could end the header and begin
+ * another one.
  *
- * @throws DomainError `invalid`
+ * @throws DomainError `invalid` for over 16 headers, and for a header that is reserved, given twice
+ * or malformed
  */
 export function requireHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
   const headers = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const);
@@ -97,13 +110,17 @@ export function requireHeaders(given: Readonly<Record<string, string>>): Record<
   return Object.fromEntries(headers);
 }
 
-/** @throws DomainError `invalid` */
+/** @throws DomainError `invalid` unless the count is an integer from 1 to 128 */
 export function requireMaxInFlight(count: number): number {
   if (Number.isInteger(count) && count >= 1 && count <= maxInFlightMax) return count;
   throw refusal("/maxInFlight", `must be an integer from 1 to ${maxInFlightMax}`);
 }
 
-/** Attempts a second; undefined for 0, which means no limit. @throws DomainError `invalid` */
+/**
+ * Attempts a second; undefined for 0, which means no limit.
+ *
+ * @throws DomainError `invalid` unless the rate is 0 or from 0.1 to 1,000
+ */
 export function requireRate(rate: number): number | undefined {
   if (rate === 0) return undefined;
   if (rate >= rateMin && rate <= rateMax) return rate;

@@ -12,11 +12,13 @@ const lengthMax = 2_048;
 
 /**
  * Checks a receiver's URL as far as possible without DNS; resolved addresses are checked at every
- * dial. A refusal names the setting with which an operator allows the URL.
+ * dial. A refusal names the setting with which an operator can allow the URL, if there is one.
  *
  * @returns the URL in its normal form: a path of at least `/`, a lowercase host, a name in Unicode
  * as Punycode
- * @throws DomainError `invalid`, pointing at `/url`
+ * @throws DomainError `invalid`, pointing at `/url`, for a URL that `rule` does not allow, that
+ * contains a user, password or fragment, that is too long, or that another reader might read
+ * differently
  */
 export function parseEndpointUrl(text: string, rule: UrlRule): string {
   requireOneReading(text);
@@ -76,8 +78,8 @@ export function portOf({ protocol, port }: Pick<URL, "protocol" | "port">): numb
 }
 
 /**
- * The address of a URL's host that needs no DNS: an IP literal, or loopback for `localhost`.
- * Undefined for a name.
+ * The address of a URL's host if it is known without DNS: an IP literal, or loopback for
+ * `localhost`. Undefined for any other name.
  */
 function addressOfHost(hostname: string): string | undefined {
   const host = bareHost(hostname);

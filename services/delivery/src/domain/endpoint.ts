@@ -1,7 +1,6 @@
 import type { Disablement } from "./disablement.ts";
 import type { EndpointNotice } from "./notice.ts";
 
-/** The events that endpoints can ask for. */
 export const endpointEvents = [
   "snapshot.usable",
   "snapshot.withheld",
@@ -27,8 +26,8 @@ export interface Endpoint {
   /** Decoded; two while a secret rotates, newest first. */
   readonly secrets: readonly [Uint8Array, ...Uint8Array[]];
   /**
-   * While it is disabled, its deliveries wait. Only a ping and the redelivery of a final delivery
-   * are sent.
+   * While an endpoint is disabled, its deliveries wait. Only pings and redeliveries of final
+   * deliveries are sent to it.
    */
   readonly enabled: boolean;
   /**
@@ -55,7 +54,8 @@ export interface Endpoint {
 /** After this time disabled, an endpoint's deliveries are given up. */
 export const disabledMsMax = 30 * 24 * 60 * 60 * 1000;
 /**
- * The tenant's other endpoints get a notice this long before an endpoint's deliveries are given up.
+ * The tenant's other endpoints get a notice this long before a disabled endpoint's deliveries are
+ * given up.
  */
 export const expiryNoticeMs = 24 * 60 * 60 * 1000;
 
@@ -65,7 +65,10 @@ export interface ManagedEndpoint extends Endpoint {
   /** Name for people; "" to show the host of its URL. */
   readonly name: string;
   readonly description: string;
-  /** Present while it is disabled by somebody or after a 410; `unopened` alone sets none. */
+  /**
+   * Present while the endpoint is disabled by somebody or because of a 410; `unopened` alone does
+   * not set it.
+   */
   readonly disabled?: Disablement;
   /** When the older of two secrets ends. */
   readonly previousSecretEndsAt?: Date;

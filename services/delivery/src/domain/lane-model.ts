@@ -11,7 +11,8 @@ import { assembleLane, needsUntried } from "./lane-pages.ts";
 import type { RetryPlan } from "./retry-plan.ts";
 
 /**
- * What a receiver does with a webhook. `lostAnswer`: it accepts it, and the sender gets no answer.
+ * What a receiver does with a webhook. `lostAnswer`: the receiver accepts the webhook, and the
+ * sender gets no answer.
  */
 export type Reaction = "accepted" | "refused" | "failed" | "lostAnswer";
 
@@ -33,9 +34,10 @@ interface InHand {
 
 /**
  * A model of one lane, in memory: its journal, which survives everything, its receiver, and the
- * processes that work on it. It does to the journal what the stores do, and throws when the order
- * is broken. It runs many histories of `advance-lane.ts` alone, with long lanes and rows that get
- * too old. The scripts on a real mongod (`test/support/model`) are slower, and include the stores.
+ * processes that work on it. The model does to the journal what the stores do, and throws when
+ * webhooks are posted out of order. It runs many histories of `advance-lane.ts` alone, with long
+ * lanes and rows that get too old. The scripts on a real mongod (`test/support/model`) are slower,
+ * and include the stores.
  */
 export class LaneModel {
   readonly rows: JournalRow[] = [];

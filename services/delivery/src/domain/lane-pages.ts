@@ -1,6 +1,6 @@
 import { compareRows, type LaneRow, type LaneState } from "./advance-lane.ts";
 
-/** The parts that are read of a lane too long to be read completely. */
+/** The parts of a lane that are read when the lane is too long to be read completely. */
 interface LanePages<Row extends LaneRow> {
   /** The oldest rows, without a gap. */
   readonly oldest: readonly Row[];

@@ -4,30 +4,30 @@ import { aheadMsOf, isQuick, lanesAhead, meanAnswerMs } from "./lease-ahead.ts";
 const kibibyte = 1_024;
 const places = { places: 32, bodyBytes: 2 * kibibyte, aheadMs: aheadMsOf({ leaseMs: 20_000, attemptMs: 15_000 }) };
 
-describe("lanes leased ahead of an endpoint", () => {
-  it("are two for each attempt it may have at once, until it has answered", () => {
+describe("lanes leased in advance for an endpoint", () => {
+  it("are two for each attempt that the endpoint may have at once, until it has answered", () => {
     expect(lanesAhead(places)).toBe(64);
   });
 
-  it("are what it takes within a second, at most 1,000, at least two for each attempt at once", () => {
+  it("are what it takes within a second, at most 1,000, but at least two for each attempt at once", () => {
     expect(lanesAhead({ ...places, answerMs: 80 })).toBe(400);
     expect(lanesAhead({ ...places, answerMs: 0.5 })).toBe(1_000);
     expect(lanesAhead({ ...places, answerMs: 15_000 })).toBe(64);
     expect(lanesAhead({ ...places, places: 1, answerMs: 5 })).toBe(200);
   });
 
-  it("are no more than its rate allows, or than 8 MiB of bodies", () => {
+  it("are limited by its rate and by 8 MiB of bodies, but not below two for each attempt at once", () => {
     expect(lanesAhead({ ...places, answerMs: 5, ratePerSecond: 100 })).toBe(100);
     expect(lanesAhead({ ...places, answerMs: 5, bodyBytes: 64 * kibibyte })).toBe(128);
     expect(lanesAhead({ ...places, answerMs: 5, bodyBytes: 1_024 * kibibyte })).toBe(64);
   });
 
-  it("are worth a wait when it takes 256 within a second", () => {
+  it("are worth a wait when the endpoint takes 256 of them within a second", () => {
     expect(isQuick({ ...places, answerMs: 100 }, 0)).toBe(true);
     expect(isQuick({ ...places, answerMs: 200 }, 0)).toBe(false);
   });
 
-  it("are worth a wait before its first answer, and no longer once it is silent for 200 ms", () => {
+  it("are worth a wait before the endpoint's first answer, until it has been silent for 200 ms", () => {
     expect(isQuick(places, 199)).toBe(true);
     expect(isQuick(places, 200)).toBe(false);
     expect(isQuick({ ...places, answerMs: 5 }, 200)).toBe(false);

@@ -17,14 +17,14 @@ export interface EndpointPace {
 }
 
 /**
- * Fewest lanes that are leased for each attempt in flight, however slow the endpoint is, so that
- * the next attempt can start at once.
+ * So many lanes may be leased for each attempt that may be in flight, however slow the endpoint is,
+ * so that the next attempt can start at once.
  */
 const lanesPerPlace = 2;
 const lanesMax = 1_000;
 /**
- * Most bytes of an endpoint's leased lanes; a fifth of the payload cache's 40 MiB, so that waiting
- * bodies are not dropped from the cache.
+ * Most bytes of the bodies of an endpoint's leased lanes; a fifth of the payload cache's 40 MiB, so
+ * that waiting bodies are not dropped from the cache.
  */
 const bytesMax = 8 * 1024 * 1024;
 /** An endpoint is quick when it takes this many lanes, one batch of ingest, within `aheadMs`. */
@@ -40,8 +40,9 @@ export function aheadMsOf({ leaseMs, attemptMs }: { leaseMs: number; attemptMs: 
 }
 
 /**
- * Most leased lanes of an endpoint: what it takes within `aheadMs`, but at least two for each
- * attempt in flight.
+ * Most leased lanes of an endpoint. Before its first answer, two for each attempt that may be in
+ * flight; later what the endpoint takes within `aheadMs`, at most 1,000 lanes or 8 MiB of bodies,
+ * but still at least those two for each attempt.
  */
 export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes, aheadMs }: EndpointPace): number {
   const least = lanesPerPlace * places;

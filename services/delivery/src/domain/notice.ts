@@ -1,8 +1,7 @@
 import type { DisableReason } from "./disablement.ts";
 
 /**
- * A change of an endpoint that is announced to those of the tenant's endpoints that ask for its
- * event.
+ * A change of an endpoint. It is announced to the endpoints of the tenant that ask for the event.
  */
 export type EndpointNotice = DisabledNotice | ExpiringNotice | RecoveredNotice;
 
@@ -22,7 +21,7 @@ interface DisabledNotice extends NoticeTimes {
   readonly by?: string;
 }
 
-/** The pending deliveries of a disabled endpoint are given up in a day. */
+/** The pending deliveries of a disabled endpoint are given up within a day. */
 interface ExpiringNotice extends NoticeTimes {
   readonly event: "endpoint.expiring";
   readonly reason: DisableReason;

@@ -34,7 +34,7 @@ export function factsOf({ status, documentType, version }: Omit<Snapshot, keyof 
   return { event: `snapshot.${status}`, documentType, version };
 }
 
-/** Most older pending snapshots of a document that are listed with a snapshot. */
+/** Most older pending snapshots that the service documents lists with a snapshot. */
 export const olderPendingMax = 256;
 
 export interface FeedSnapshot extends Snapshot {
@@ -68,7 +68,7 @@ export interface Payload {
   keyId: string;
   committedAt: Date;
   body: Uint8Array;
-  /** Set for a snapshot. */
+  /** Absent only in the payload of a notice. */
   facts?: SnapshotFacts;
   traceparent?: string | undefined;
 }

@@ -10,7 +10,7 @@ test("all replicas prefer the same one for a partition, in whatever order they k
   expect(preferredReplica(0, [])).toBeUndefined();
 });
 
-test("when a replica leaves, only its partitions get another one", () => {
+test("when a replica leaves, only its partitions get another replica", () => {
   const before = preferred(["a", "b", "c"]);
   const after = preferred(["a", "b"]);
   for (const [partition, replica] of before.entries()) if (replica !== "c") expect(after[partition]).toBe(replica);

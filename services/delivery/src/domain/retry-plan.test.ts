@@ -19,7 +19,7 @@ describe("the retry plan", () => {
     expect(seconds).toEqual([5, 30, 120, 300, 900, 1_800, 3_600, 3_600, 3_600]);
   });
 
-  it("spreads each wait by a fifth to either side", () => {
+  it("spreads a wait by a fifth to either side", () => {
     expect([waitAfter(1, 0), waitAfter(1, 1)]).toEqual([4_000, 6_000]);
   });
 
@@ -48,7 +48,7 @@ describe("the retry plan", () => {
     expect(waitAfter(7, middle, 1 * secondMs)).toBe(hourMs);
   });
 
-  it("gives the earliest time that Retry-After allows, up to 24 hours, whatever the plan says", () => {
+  it("tells the earliest time that Retry-After allows, at most 24 hours after the attempt", () => {
     const until = (retryAfterMs?: number) => notBefore({ endedAt: since, retryAfterMs });
     expect([until(), until(0), until(secondMs), until(100 * hourMs)]).toEqual([
       undefined,

@@ -2,7 +2,10 @@
 export interface RetryPlan {
   /** Delay after the first failed attempt, the second, and so on; the last delay repeats. */
   delaysMs: readonly number[];
-  /** A delivery is exhausted when its next attempt would be later than this after `since`. */
+  /**
+   * A delivery is exhausted when its next attempt would be later than this after the delivery was
+   * created or its endpoint was last enabled, whichever is later.
+   */
   ageMsMax: number;
 }
 
@@ -31,8 +34,8 @@ const jitter = 0.2;
 export const retryAfterMsMax = 24 * 60 * 60 * 1000;
 
 /**
- * The time of the next attempt; undefined when the delivery is exhausted. Not before the receiver's
- * `Retry-After`, of which at most 24 h count.
+ * The time of the next attempt; undefined when the delivery is exhausted. The time is not before
+ * the end of the receiver's `Retry-After`, of which at most 24 h count.
  *
  * @param random from 0 to 1, for the jitter of ±20 %
  */

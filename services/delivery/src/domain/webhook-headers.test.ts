@@ -54,7 +54,7 @@ describe("the headers of an attempt", () => {
     expect(sent).toEqual({ ...webhookHeaders(attempt), authorization: "Basic eA==" });
   });
 
-  it("name the replay, and no key for an event that is no snapshot", () => {
+  it("name the replay, and name no key for a ping", () => {
     expect(webhookHeaders({ ...attempt, replayId: "r1" })).toEqual({
       ...webhookHeaders(attempt),
       "vidimus-replay-id": "r1",

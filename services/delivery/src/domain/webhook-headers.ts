@@ -27,8 +27,8 @@ interface WebhookAttempt {
 
 /**
  * Headers of an attempt: the endpoint's own, Standard Webhooks, an HMAC of the body alone, its
- * digest, and ids for support. While a secret rotates there is an HMAC of each kind for both
- * secrets, the newer first.
+ * digest, and ids for support. While a secret rotates, both kinds of HMAC (Standard Webhooks' and
+ * that of the body alone) are made with each of the two secrets, the newer first.
  */
 export function webhookHeaders(attempt: WebhookAttempt): Record<string, string> {
   const { payload, endpoint, deliveryId, at, replayId } = attempt;

@@ -7,8 +7,8 @@ import { IngestSpan } from "./ingest-span.ts";
 type EndListener = (error: unknown) => void;
 
 /**
- * The ingest of one snapshot. It has no promise until one is asked for, because ten thousand may
- * wait at the start of a burst.
+ * The ingest of one snapshot. It has no promise until one is asked for, because ten thousand
+ * handlings may wait at the start of a burst.
  */
 export class Handling {
   readonly reference: Reference;
@@ -16,7 +16,7 @@ export class Handling {
   readonly key: string;
   readonly #span: IngestSpan | undefined;
   readonly #listeners: EndListener[] = [];
-  /** Made when it is first asked for, by a newer snapshot of the same document. */
+  /** The promise of `stored`; made when a newer snapshot of the document first asks for it. */
   #stored: PromiseWithResolvers<void> | undefined;
   #isStored = false;
   #end: { readonly error: unknown } | undefined;
@@ -48,7 +48,7 @@ export class Handling {
     return this.#span?.traceparent;
   }
 
-  /** Starts the ingest's span, unless the reference has named the trace already. */
+  /** Starts the ingest's span, unless the reference named the trace and so started the span. */
   trace(traceparent: string | undefined): void {
     this.#span?.start(traceparent);
   }

@@ -8,8 +8,8 @@ import { listenForReferences } from "./listen-for-references.ts";
 const documentId = "01890000-0000-7000-8000-00000000beef";
 
 /**
- * A bus that remembers its subscriptions, and a listener whose replica is preferred for these
- * partitions.
+ * A bus that remembers its subscriptions, and a listener whose replica is preferred for the
+ * partitions `preferred`.
  */
 function open(preferred: Set<number>) {
   const handlers = new Map<string, (data: Uint8Array) => void>();
@@ -45,7 +45,7 @@ test("a replica has one subscription while it is alone, and one for each own par
   expect(subjects()).toEqual(["vidimus.snapshots.v1.*.1", "vidimus.snapshots.v1.*.9"]);
 });
 
-test("references of tenants that another replica is preferred for are left to it, whatever the subject", () => {
+test("a replica ignores references of tenants of another replica, even on a subject of its own", () => {
   const own = partitionOf("acme");
   expect(partitionOf("rival")).not.toBe(own);
   const { tell, ingested } = open(new Set([own]));

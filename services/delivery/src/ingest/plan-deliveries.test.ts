@@ -54,7 +54,7 @@ describe("planned deliveries", () => {
     expect(plan([snapshot("acme", "a")], [endpoint("acme", "e1")], 10, [], false).deliveries).toEqual(["e1 a1 due"]);
   });
 
-  it("are counted for enabled endpoints only, so that none is leased for a disabled one", () => {
+  it("are counted for enabled endpoints only", () => {
     const endpoints = [endpoint("acme", "e1"), endpoint("acme", "e2", { enabled: false })];
     const counts = countWanted([snapshot("acme", "a"), snapshot("acme", "b")], endpoints);
     expect([...counts].map(([{ endpointId }, count]) => [endpointId, count])).toEqual([["e1", 2]]);

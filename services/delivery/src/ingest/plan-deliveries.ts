@@ -18,7 +18,10 @@ interface DeliveryPlanInput {
 
 interface DeliveryPlan {
   readonly deliveries: readonly NewDelivery[];
-  /** Lanes whose endpoint's filter excludes a snapshot: older deliveries there are superseded. */
+  /**
+   * Lanes whose endpoint's filter excludes a snapshot, with its sequence: deliveries of these lanes
+   * with lower sequences are to be superseded.
+   */
   readonly excluded: readonly (Lane & Pick<Delivery, "sequence">)[];
 }
 

@@ -21,7 +21,7 @@ function open(
   bus: { number: number | undefined },
   { pending = [], ingest = async () => {}, inHand = [] }: Walked = {},
 ) {
-  /** Whether each walk asked for all pending snapshots, young ones too. */
+  /** For each walk, whether it asked for all pending snapshots, including young ones. */
   const walks: boolean[] = [];
   const reconciler = startReconciler({
     feed: {

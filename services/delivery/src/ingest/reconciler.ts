@@ -15,7 +15,10 @@ interface ReconcilerDeps {
   readonly bus: Pick<EventBus, "connectionNumber">;
   readonly isPreferredFor: (tenantId: string) => boolean;
   readonly log: Logger;
-  /** Interval of the walks. Snapshots younger than two intervals are left to the broker. */
+  /**
+   * Interval of the walks. Snapshots younger than two intervals are left to the broker, except in
+   * walks over all pending snapshots.
+   */
   readonly intervalMs: number;
   /** Interval while the broker is not connected. These walks ingest all pending snapshots. */
   readonly aloneMs: number;
@@ -132,8 +135,8 @@ async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, sign
 }
 
 /**
- * Returns whether a reference of a walk belongs to a tenant whose oldest pending snapshot has stood
- * still.
+ * Makes the filter for one walk. A reference passes when the oldest pending snapshot of its tenant,
+ * which the walk lists first, has stood still.
  */
 function standing(standstill: Standstill, now: number): (reference: Reference) => boolean {
   const tenants = new Map<string, boolean>();

@@ -65,7 +65,10 @@ export function settlementToProto(result: Settleable) {
   return { reference, outcome: { case: "signature" as const, value: signature }, endorsement };
 }
 
-/** Logs each unsendable snapshot once in ten minutes, because settling it may be repeated. */
+/**
+ * Logs each unsendable or unattested snapshot once in ten minutes, because its settling may be
+ * repeated.
+ */
 function createUnsendableReport(log: SettleDeps["log"]) {
   const reported = new LRUCache<string, true>({ max: 10_000, ttl: reportIntervalMs });
   return (snapshot: FeedSnapshot, reason: Unsendable | "unattested") => {

@@ -47,7 +47,10 @@ function isNext(snapshot: FeedSnapshot, isDone: (reference: Reference) => boolea
   return !mayHaveMoreOlder(snapshot) && olderOf(snapshot).every(isDone);
 }
 
-/** The snapshot before one in its document; after a restore there may be no such snapshot. */
+/**
+ * The snapshot before the given one in its document. None may have that sequence: for the first
+ * snapshot, and after a restore.
+ */
 export function priorOf({ tenantId, documentId, sequence }: Reference): Reference {
   return { tenantId, documentId, sequence: sequence - 1 };
 }

@@ -63,7 +63,7 @@ test("a lane is told of a row behind its bearer although the row's snapshot is n
   expect(await store("behind")).toMatchObject([{ tenantId, documentId, sequence }]);
 });
 
-test("a lane is told the commit time of a row that was stored earlier, and none of a new row", async () => {
+test("a lane is told the commit time of a row only if the row was stored earlier", async () => {
   expect((await store("behind"))[0]!.knownSince).toBeUndefined();
   expect(await store("known")).toEqual([{ tenantId, documentId, endpointId: "e1", knownSince: committedAt }]);
 });

@@ -146,8 +146,9 @@ function payloadsOf({ deliveries, disabled }: StoredLanes, results: readonly Sig
 }
 
 /**
- * Deliveries that were stored before may be left from a process that died before it expedited their
- * lanes. Lanes that were attempted since the commit keep their backoff.
+ * Deliveries that were stored by an earlier ingest, as arrivals: that ingest's process may have
+ * died before it expedited their lanes. Lanes that were attempted since the commit keep their
+ * backoff.
  */
 function asKnown(known: readonly NewDelivery[], snapshots: readonly FeedSnapshot[]): Arrival[] {
   if (known.length === 0) return [];

@@ -4,8 +4,9 @@ import { meanAnswerMs } from "../domain/lease-ahead.ts";
 const endpointsMax = 10_000;
 
 /**
- * Mean duration of the last attempts at endpoints, including the wait for bodies. It is remembered
- * while an endpoint has nothing to send, so that the next burst starts at the last pace.
+ * For each endpoint, the mean duration of its last attempts, including the wait for bodies. The
+ * mean is remembered while nothing is sent to the endpoint, so that the next burst starts at the
+ * last pace.
  */
 export class AnswerTimes {
   readonly #meanMs = new LRUCache<string, number>({ max: endpointsMax });

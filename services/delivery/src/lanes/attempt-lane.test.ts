@@ -64,7 +64,8 @@ function openDeps(timeouts: number) {
 }
 
 /**
- * Journals an accepted attempt. The lane's lease ended in a second, so preparing has renewed it.
+ * Journals an accepted attempt at a lane whose lease `prepareAttempt` renews, because it would end
+ * in a second.
  */
 async function journal(timeouts: number) {
   const { deps, records } = openDeps(timeouts);

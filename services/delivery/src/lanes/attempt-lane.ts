@@ -61,7 +61,7 @@ type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
 
 /**
  * Gets the body, reads the endpoint, and renews the lease if it would not outlast the attempt.
- * Rejects when documents, signing or MongoDB are unavailable.
+ * Rejects for example when documents, signing or MongoDB are unavailable.
  */
 export async function prepareAttempt(deps: AttemptDeps, lane: LeasedLane): Promise<Prepared> {
   const row = rowOf(lane);
@@ -121,7 +121,7 @@ export async function postAttempt(deps: Pick<AttemptDeps, "post">, attempt: Read
 
 export interface JournaledAttempt {
   readonly step: LaneStep<SendableRow>;
-  /** The lane, when this process continues with it. */
+  /** The lane under a new lease, when this process may send the next row at once. */
   readonly lane?: LeasedLane;
   readonly isLost: boolean;
 }

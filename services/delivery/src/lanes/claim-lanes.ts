@@ -56,8 +56,8 @@ export async function claimLanes(
   let count: number | undefined;
   let isCut = false;
   try {
-    // A probe leaves out lanes whose bodies are missing: it could not be sent, and would keep other
-    // lanes from being probed.
+    // A claim for a probe leaves out lanes whose bodies are missing: such a lane could not be sent,
+    // and would keep other lanes from being probed.
     const without = claimable.dueBy ? [] : deps.missingBodies.waitingOf(endpointId, now);
     const scope = { endpointId, without, ...claimable };
     const claimed = await deps.lanes.claim(scope, new Date(now + deps.leaseMs), (bearer) => {

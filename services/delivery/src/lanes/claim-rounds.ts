@@ -91,8 +91,8 @@ function planOf(
   now: number,
 ): ClaimPlan {
   const dueAt = endpoint.nextAttemptAt.getTime();
-  // A probe takes a lane out of its backoff, which may last an hour, because probes are promised
-  // earlier.
+  // A due probe takes a lane out of its backoff: the backoff may last an hour, and receivers are
+  // promised probes 5 seconds to 5 minutes apart.
   const probeAt = queues.find(endpoint.endpointId)?.probeAt() ?? dueAt;
   if (isPreferredFor(endpoint.tenantId)) return { endpoint, at: Math.min(dueAt, probeAt), isForeign: false };
   // Lanes are claimed in the order of their due times, so the endpoint's first due time changes

@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
 
-test("a scrape shows the age of each endpoint's backlog, and of the oldest, for one read of the database", async () => {
+test("a scrape shows the backlog's age by endpoint and its greatest age, with one read of the database", async () => {
   const registry = new Registry();
   let reads = 0;
   const backlog = [

@@ -11,7 +11,7 @@ interface MetricsDeps {
   readonly registry: Registry;
   readonly lanes: Pick<LaneStore, "backlog">;
   readonly endpoints: Pick<EndpointStore, "listDisabledIds">;
-  /** All endpoints with an open breaker at this replica, and others. */
+  /** These must include all endpoints whose breaker is open at this replica. */
   readonly queues: Iterable<Pick<EndpointQueue, "endpointId" | "gate">>;
 }
 
@@ -77,7 +77,7 @@ function registerBreakers(registry: Registry, queues: MetricsDeps["queues"]): vo
 
 type Backlog = Awaited<ReturnType<LaneStore["backlog"]>>;
 
-/** @param readBacklog of enabled endpoints only: deliveries of disabled ones wait on purpose */
+/** @param readBacklog reads only enabled endpoints: deliveries to disabled ones wait on purpose */
 function registerBacklog(registry: Registry, readBacklog: () => Promise<Backlog>): void {
   let underway: Promise<Backlog | undefined> | undefined;
   // Both gauges of a scrape share one read of the database.

@@ -11,10 +11,12 @@ interface EnabledMeanwhileDeps {
 }
 
 /**
- * Reads the endpoint again, and returns when the age of its rows begins; undefined when it was
- * never disabled. With the older reading an attempt would give up a row whose endpoint was enabled
- * meanwhile. For a disabled endpoint the age begins now, because it will begin anew at the next
- * enabling.
+ * Reads the endpoint again, because with the older reading an attempt would give up a row whose
+ * endpoint was enabled meanwhile.
+ *
+ * @returns the time from which the age of the endpoint's rows counts; undefined when the endpoint
+ * was never disabled, and `now` while it is disabled, because the age will count from its next
+ * enabling
  */
 export async function enabledAtNow(
   { directory }: Pick<EnabledMeanwhileDeps, "directory">,

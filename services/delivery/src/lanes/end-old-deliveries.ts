@@ -20,10 +20,11 @@ interface EndOldDeps {
 }
 
 /**
- * Gives up deliveries whose time is over, until it is disposed: those to an enabled endpoint at
- * `ageMsMax` (counted from its last enabling if that is later); those to a disabled endpoint after
- * 30 days, a day after a notice to the tenant's other endpoints. An attempt gives up only rows of
- * its own lane. While a breaker is open, only probes are sent, so most rows would wait forever.
+ * Gives up deliveries whose time is over, until the returned value is disposed: those to an enabled
+ * endpoint at `ageMsMax` (counted from its last enabling if that is later); those to a disabled
+ * endpoint after 30 days, a day after a notice to the tenant's other endpoints. An attempt gives up
+ * only rows of its own lane, and while a breaker is open only probes are sent, so without this
+ * search most rows of such an endpoint would wait forever.
  */
 export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
   return repeat((signal) => endOld(deps, signal), {
@@ -43,8 +44,8 @@ async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<void> {
   for (let at = 0; at < ids.length; at += endpointsMax) {
     for (const endpoint of await deps.endpoints.findMany(ids.slice(at, at + endpointsMax))) {
       if (signal.aborted) return;
-      // Its secret or headers cannot be decrypted, so the endpoint cannot be stored with a notice.
-      // Its deliveries wait until it is repaired, whatever their age.
+      // An endpoint whose secret or headers cannot be decrypted cannot be stored with a notice. Its
+      // deliveries wait until it is repaired, whatever their age.
       if (endpoint.unopened !== undefined) continue;
       const now = new Date();
       await deps.announceExpiry(endpoint, now);

@@ -213,7 +213,9 @@ export class EndpointQueue {
     return this.#lanes.push(lane);
   }
 
-  /** When the gate next admits an attempt; undefined if it admits one now, or nobody knows when. */
+  /**
+   * When the gate next admits an attempt; undefined if it admits one now, or the time is unknown.
+   */
   opensAt(now: number): number | undefined {
     const admission = this.#admission(now);
     return admission.kind === "none" ? admission.until : undefined;

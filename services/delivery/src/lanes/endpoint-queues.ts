@@ -16,15 +16,15 @@ interface EndpointQueuesDeps {
  * The queues of endpoints that have lanes in hand, or a gate that is not blank.
  *
  * The gate that other processes have stored is read before an endpoint's first attempt. For tenants
- * of which this replica is the preferred one, all gates are read at once, at the start and at each
- * takeover, because no other replica writes them then. For other tenants they are read endpoint by
- * endpoint.
+ * that this replica is preferred for, all gates are read at once, at the start and at each
+ * takeover, because no other replica writes these gates. For other tenants, gates are read endpoint
+ * by endpoint.
  */
 export class EndpointQueues {
   readonly #deps: EndpointQueuesDeps;
   readonly #queues = new Map<string, EndpointQueue>();
   #takeover = 0;
-  /** The takeover at which all gates were read; 0 before the first read. */
+  /** Value of `#takeover` for which all gates were read last; 0 before the first read. */
   #knownSince = 0;
 
   constructor(deps: EndpointQueuesDeps) {
@@ -58,8 +58,9 @@ export class EndpointQueues {
   }
 
   /**
-   * Call this when the set of running replicas has changed, because this one may then be preferred
-   * for other tenants. Drops idle queues, so that their stored gates are read again.
+   * Call this when the set of running replicas has changed, because this replica may then be
+   * preferred for other tenants than before. Drops idle queues, so that their stored gates are read
+   * again.
    */
   noteTakeover(): void {
     this.#takeover += 1;

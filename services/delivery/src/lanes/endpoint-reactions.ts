@@ -29,9 +29,11 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     const isDone = () => work().then(() => true);
     if (!(await untilDone(isDone, { signal, retryMs: announceRetryMs, onFailure }))) throw signal.reason;
   };
-  /** Sends the notices of an endpoint to those that ask for their events, in the background. */
+  /**
+   * Sends the notices of an endpoint, in the background, to the endpoints that ask for the events.
+   */
   const announce = (endpoint: ManagedEndpoint) => {
-    // When this process stops first, another one finds the notice.
+    // When this process stops before the notices are announced, another process finds them.
     repeated(endpoint.endpointId, () => announceNotices(announcing, endpoint)).catch(() => {});
   };
   /** Disables an endpoint that answered 410 twice. */
@@ -44,8 +46,8 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     if (isStored) announce(changed);
   };
   /**
-   * Announces to the tenant's other endpoints, once, a day before the deliveries of a disabled
-   * endpoint are given up.
+   * Announces to the tenant's other endpoints that the deliveries of a disabled endpoint will be
+   * given up within a day; once for each disabling.
    */
   const announceExpiry = async (endpoint: ManagedEndpoint, now: Date) => {
     const changed = expiringWithNotice(endpoint, now);

@@ -81,7 +81,7 @@ it("lets batches wait for capacity at a quick endpoint, first come, first served
   expect(granted).toEqual(["first 100", "second 100"]);
 });
 
-it("waits neither for a slow endpoint nor for a shut one, and at most half a second for others", async () => {
+it("waits neither for a slow endpoint nor for a shut one, and at most half a second for a quick one", async () => {
   const reservations = new LaneReservations(bodies);
   const slow = queueOf(2_000);
   expect((await reservations.reserve([{ queue: slow, count: 100 }], true)).of("e1")).toBe(2);

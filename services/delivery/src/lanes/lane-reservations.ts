@@ -32,9 +32,9 @@ const waitMsMax = 500;
 const lookMs = 100;
 
 /**
- * Grants capacity to ingest. When lanes leave, waiting batches are examined from the oldest on, and
- * each gets capacity that suffices for all its lanes. A lane that is stored with a lease is sent
- * without a claim, so a burst waits for quick endpoints, and for no others.
+ * Grants capacity to ingest. When lanes leave, the waiting batches are examined, the oldest first;
+ * a batch gets its capacity once there is enough for all its lanes. A lane that is stored with a
+ * lease is sent without a claim, so a burst waits for quick endpoints, and for no others.
  */
 export class LaneReservations {
   readonly #bodies: Pick<BodyBudget, "hold">;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { MissingBodies } from "./missing-bodies.ts";
 
-it("a lane without a body is tried after 5 s, then after twice the delay, up to five minutes", () => {
+it("a lane without a body is tried again after 5 s, then after twice the last delay, up to five minutes", () => {
   const missing = new MissingBodies();
   const delays = Array.from({ length: 8 }, () => missing.note("e1", "d1", 1_000) - 1_000);
   expect(delays).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);

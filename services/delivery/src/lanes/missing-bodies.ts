@@ -26,7 +26,7 @@ export class MissingBodies {
     return now + delayMs;
   }
 
-  /** Delivery ids of the bearers of an endpoint's lanes that must wait. */
+  /** The lanes of an endpoint that must still wait, as delivery ids of their bearers. */
   waitingOf(endpointId: string, now: number): string[] {
     const waiting = [...this.#missing.entries()].filter(
       ([, each]) => each.endpointId === endpointId && each.until > now,

@@ -49,11 +49,11 @@ export interface Lanes {
   readonly leaseMs: number;
   readonly deleteUndelivered: DeleteUndelivered;
   readonly announce: EndpointReactions["announce"];
-  /** Makes a probe of an endpoint with an open breaker due at once. */
+  /** Makes the next probe of an endpoint due at once if the endpoint's breaker is open. */
   wantProbe(endpoint: EndpointName): Promise<void>;
   /**
-   * Makes all lanes of an endpoint due that wait for a backoff, and a probe if its breaker is open.
-   * Breaker and limits still apply.
+   * Ends the backoff of all lanes of an endpoint that have no lease, and makes its next probe due
+   * at once if its breaker is open. Breaker and limits still apply.
    */
   expediteAll(endpoint: EndpointName): Promise<void>;
   /**
@@ -67,8 +67,8 @@ export interface Lanes {
 const bodyBytesMax = 40 * 1024 * 1024;
 
 /**
- * Opens the parts that attempt deliveries: those from ingest, and those that become due. Resolves
- * when it is known which endpoints are in trouble; nothing is sent before.
+ * Opens the parts that attempt deliveries, whether ingest passes them on or they become due.
+ * Resolves once the stored gates are read; nothing is sent before.
  */
 export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, signal: AbortSignal): Promise<Lanes> {
   const { lanes, endpoints, deliveries, laneEndings, states, pace, registry, isPreferredFor, log } = deps;

@@ -56,7 +56,7 @@ const payloadOf = (bodyBytes: number): Payload => {
 };
 
 describe("a payload that is not in memory", () => {
-  it("is made with those that come next, in one call to documents and one to signing", async () => {
+  it("is made with the payloads that come next, in one call to documents and one to signing", async () => {
     const { cache, pulled, signed } = open();
     cache.put({ reference: referenceOf(2), payload: payloadOf(10), uses: 1 });
     const next = Array.from({ length: 100 }, (_, at) => referenceOf(at + 1));
@@ -67,7 +67,7 @@ describe("a payload that is not in memory", () => {
     expect(signed).toEqual(pulled);
   });
 
-  it("is made once, however many ask", async () => {
+  it("is made once, however many callers ask", async () => {
     const { cache, pulled } = open();
     cache.prefetch([referenceOf(1), referenceOf(2)]);
     await Promise.all([cache.get(referenceOf(1)), cache.get(referenceOf(2)), cache.get(referenceOf(1))]);

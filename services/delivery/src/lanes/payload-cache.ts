@@ -21,7 +21,8 @@ export interface PayloadCache {
    * Returns the payload; undefined when documents or signing have none. Rejects when one of them is
    * unavailable.
    *
-   * @param next will be asked for next, and is made in the same calls
+   * @param next the snapshots that the caller will ask for next; the payloads of the first 63 are
+   * made in the same calls
    */
   get(reference: Reference, next?: readonly Reference[]): Promise<Payload | undefined>;
   /** Mean size of the last bodies, in bytes. */

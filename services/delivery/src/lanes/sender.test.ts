@@ -156,7 +156,7 @@ it("sends a wanted probe at once, with a leased lane that waits while another at
   await sender[Symbol.asyncDispose]();
 });
 
-it("drops the payload of a delivery that has ended, and not that of one to be tried again", async () => {
+it("tells the payload cache that a delivery has ended, but not while it is to be tried again", async () => {
   const { sender, posted, ended } = await openSender();
   sender.take([laneOf(0, 0), laneOf(0, 1)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(2), patient);

@@ -27,7 +27,8 @@ export class StoredGates {
   readonly #deps: StoredGatesDeps;
   readonly #read: (endpointId: string) => Promise<EndpointState | undefined>;
   /**
-   * Generation of the row that was last read or written, by endpoint; absent while there is no row.
+   * From endpoint id to the generation of the endpoint's row when this process last read or wrote
+   * it; absent while there is no row.
    */
   readonly #generations = new Map<string, string>();
   readonly #writing = new Map<string, Writing>();
@@ -70,8 +71,8 @@ export class StoredGates {
 
   /**
    * Stores the queue's gate while the endpoint is in trouble, and otherwise deletes the stored one.
-   * Writes of an endpoint follow each other. When another process has written since, the queue gets
-   * the gate of that process.
+   * Writes of an endpoint follow each other. When another process has written the gate since this
+   * one last did, the queue gets the gate of that process.
    *
    * @param openSince when the breaker opened that has just closed, in milliseconds since 1970
    */
@@ -108,7 +109,9 @@ export class StoredGates {
     }
   }
 
-  /** @returns false when another process has written since */
+  /**
+   * @returns false when another process has written the gate since this one last read or wrote it
+   */
   async #write({ endpointId, tenantId, gate }: EndpointQueue): Promise<boolean> {
     const { states } = this.#deps;
     const generation = this.#generations.get(endpointId);

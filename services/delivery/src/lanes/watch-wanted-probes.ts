@@ -13,8 +13,8 @@ interface WatchDeps {
 }
 
 /**
- * Makes probes due that were requested at another replica, until it is disposed. Reads nothing
- * while no breaker is open here.
+ * Makes probes due that were requested at another replica, until the returned value is disposed.
+ * Reads nothing while no breaker is open here.
  */
 export function watchWantedProbes({ states, queues, sender, pollMs, log }: WatchDeps): AsyncDisposable {
   const look = async () => {

@@ -35,10 +35,10 @@ const refusalsMax = 4;
 
 /**
  * Sends a snapshot of the replay; after four refusals gives up on it. A pending snapshot is
- * skipped, even when ingest has not stored its delivery yet: the replay would store a final row, in
- * whose place ingest could store no pending one.
+ * skipped, even when ingest has not stored its delivery yet: otherwise the replay would store a
+ * final row, and ingest could no longer store its pending row under the same id.
  *
- * @throws Unreachable when the replay has to wait
+ * @throws Unreachable when an attempt has failed: the replay then waits, and later repeats its page
  */
 export async function replaySnapshot(
   deps: ReplaySnapshotDeps,

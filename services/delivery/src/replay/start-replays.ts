@@ -18,9 +18,9 @@ interface ReplaysDeps extends Omit<ReplayTurnDeps, "record"> {
 const atOnceMax = 4;
 
 /**
- * Works on replays that are not leased, until it is disposed; other processes then continue them.
- * Replays alternate after each page, and a tenant with a running replay here comes after tenants
- * without one.
+ * Works on replays that are not leased, until the returned value is disposed; other processes then
+ * continue them. Replays alternate after each page, and a tenant with a running replay here comes
+ * after tenants without one.
  */
 export function startReplays(deps: ReplaysDeps): AsyncDisposable {
   const stop = new AbortController();

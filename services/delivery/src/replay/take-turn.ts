@@ -30,8 +30,9 @@ interface NextTurn {
 }
 
 /**
- * Snapshots of one page. After a crash another process examines at most one page again. A page ends
- * with its slowest answer, because the next page may continue one of its documents.
+ * Most snapshots of one page. After a crash another process examines at most one page again. The
+ * next page begins only after the slowest answer of this one, because both may have snapshots of
+ * the same document.
  */
 const pageMax = 128;
 
@@ -47,8 +48,8 @@ const disabledMs = 5_000;
 /**
  * Works on one page of a replay, so that replays alternate. Sends nothing while the endpoint is
  * disabled; cancels the replay of a deleted endpoint. Ends early when the receiver cannot be
- * reached: the next turn works on the same page, and leaves out what was sent. Rejects when a
- * service is unavailable.
+ * reached: the next turn works on the same page, and leaves out the snapshots that were sent.
+ * Rejects when a service is unavailable.
  *
  * @returns when to continue; undefined when the replay has ended, or another process has it
  */
