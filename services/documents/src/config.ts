@@ -15,8 +15,8 @@ export interface DocumentsConfig extends TeamsConfig, TenantsConfig {
   /** Threads that check documents beside the event loop; 2 to 64. */
   checkThreads: number;
   /**
-   * Makes the attestations that signing requires. Undefined without a key: snapshots of this
-   * process are then not signed.
+   * Makes the attestations that signing requires. Undefined when ATTESTATION_KEY_FILE is not set:
+   * signing then signs no snapshot that this process hands out.
    */
   attestationKey: KeyObject | undefined;
 }
@@ -41,7 +41,10 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   return config;
 }
 
-/** Reads the settings that every service with a teams door has, with the defaults of this one. */
+/**
+ * Reads the settings that every service with a teams door has; ports and database default to those
+ * of documents.
+ */
 export function readDocumentsBaseConfig(env: EnvReader): TeamsConfig {
   const ports = { grpcPort: 7051, meshPort: 7151, opsPort: 9091 };
   return readTeamsConfig(env, { ...ports, database: documentsDatabase });

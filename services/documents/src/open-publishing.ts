@@ -28,13 +28,12 @@ interface PublishingOptions extends Omit<TransitionDocumentsDeps, "checks"> {
   /** Undefined while tracing is off. */
   readonly tracing: Tracing | undefined;
   /**
-   * Called after the commit of a transaction with the snapshots that it made, at least one. Must
+   * Called after the commit of a transaction that made snapshots, with these snapshots. Must
    * neither wait nor throw. The service passes `announceSnapshots`.
    */
   announce(tenantId: string, snapshots: readonly AnnouncedSnapshot[]): void;
 }
 
-/** How documents are transitioned, and the stores from which published ones are read. */
 export interface PublishingParts {
   readonly transition: RunTransition;
   readonly publications: PublicationStore;

@@ -7,7 +7,7 @@ const gibibyte = 1024 ** 3;
 /**
  * The stream that keeps references to snapshots for internal teams. No service reads it.
  *
- * @param replicas servers that keep it
+ * @param replicas how many servers keep the stream
  */
 export function snapshotStream(replicas: number): StreamSpec {
   return {

@@ -3,8 +3,9 @@ import type { TransitionQueueOptions } from "./domain/transitions/transition-que
 import { TransactionConflict } from "./domain/transitions/transition-transaction.ts";
 
 /**
- * Records the transactions of transitions whose traces are recorded. Several callers share a
- * transaction: its span belongs to the first one's trace and links to the others.
+ * Gives a transaction a span when at least one of its transitions has a recorded trace. The callers
+ * of a transaction may have several traces: its span belongs to the first recorded one and links to
+ * the other ones.
  */
 export function traceTransactions(
   tracing: Tracing,

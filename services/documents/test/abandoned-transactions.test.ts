@@ -4,7 +4,10 @@ import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 
-/** The service's own name, so the tests' transactions look like those that it has abandoned. */
+/**
+ * The service's own name, so the tests' transactions look like those that the service has
+ * abandoned.
+ */
 const appName = "vidimus-documents";
 let service: Publishing;
 let observer: MongoClient;

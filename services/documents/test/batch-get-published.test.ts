@@ -28,7 +28,7 @@ async function ask(items: Parameters<typeof service.published.batchGetPublishedD
 }
 
 describe("a batch of documents", () => {
-  test("answers each item as the single call does, whatever becomes of the others", async () => {
+  test("answers each item as the single call does, whatever becomes of the other items", async () => {
     const live = await publish("one", article({ slug: "here" }));
     const withdrawn = await publish("one", article());
     await service.take("one", withdrawn, "withhold");

@@ -34,9 +34,9 @@ test("a confirmed clock has a moment to read at, and a tick unless the tenant ne
 });
 
 test.each([
-  ["a primary that steps down", { errorCode: 10107 }],
+  ["a step-down of the primary", { errorCode: 10107 }],
   ["a cut connection", { closeConnection: true }],
-])("%s is asked a second time; after two faults in a row the answer is unavailable", async (_, fault) => {
+])("after %s the clock is read again, and after a second fault the answer is unavailable", async (_, fault) => {
   await failFinds(fault, { times: 1 });
   expect(await clocks.confirm("acme")).toHaveProperty("tick");
   await failFinds(fault, { times: 2 });

@@ -61,7 +61,7 @@ describe("what is stored", () => {
     expect(document.lastPublished).toBeUndefined();
   });
 
-  test("who created it is kept as the call's metadata says", async () => {
+  test("the creator of a document is stored as the call's metadata names it", async () => {
     const id = randomUUID();
     await create(wire(id), { headers: { "vidimus-actor": "key:abc", "vidimus-role": "integrator" } });
     await expect(heads().findOne({ documentId: id })).resolves.toMatchObject({
@@ -156,7 +156,7 @@ describe("an id in use", () => {
     expect(await heads().findOne({ documentId: id })).toEqual(before);
   });
 
-  test("outranks whatever is wrong with type, members and shape, but not a number out of range", async () => {
+  test("is reported before any fault of type, members and shape, but after a number out of range", async () => {
     const id = randomUUID();
     await create(wire(id));
     for (const fault of [{ type: "no/such" }, { title: 7 }, { extra: 1 }, { meta: [] }, { meta: { urgency: 12 } }]) {

@@ -35,7 +35,7 @@ test("an archive goes in with a result per document, and a second run creates no
   expect(second.results[8]?.outcome.value).toMatchObject({ documentId: ids[8] });
 });
 
-test("a wrapped document needs a token, by which a repeated import finds it", async () => {
+test("a wrapped document needs a token, by which a repeated import finds the document", async () => {
   const documentJson = json({ version: 1, payload: { type: "core/tag", title: "Sea" } });
   const drafts = ["", randomUUID()].map((intakeToken) => ({ documentJson, intakeToken }));
   const run = () => documents.client.importDocuments({ tenantId: "wrapped", drafts });

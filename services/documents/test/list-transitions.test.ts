@@ -1,4 +1,6 @@
-/** What ListTransitions offers a role for a document, and what it says would be refused. */
+/**
+ * Which transitions ListTransitions offers a role, and which of them it says a guard would refuse.
+ */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { failure } from "./support/call-failure.ts";

@@ -37,7 +37,7 @@ function runMigrate(settings: Readonly<Record<string, string>>) {
   return promisify(execFile)(process.execPath, [main], { env: { ...process.env, ...settings } });
 }
 
-test("npm run migrate without a database ends with 78 and names the setting", async () => {
+test("migrate.ts without MONGODB_URL ends with exit code 78 and names the setting", async () => {
   await expect(runMigrate({ MONGODB_URL: "" })).rejects.toMatchObject({
     code: 78,
     stderr: "cannot start, the configuration has faults:\nMONGODB_URL is required\n",
@@ -68,7 +68,8 @@ test("every collection has a shard key, every unique index starts with it, and e
     for (const { key, unique } of own.filter(({ key }) => !Object.hasOwn(key, "_id") || Object.keys(key).length > 1)) {
       const columns = Object.keys(key);
       const shardKey = shardKeys[name]!;
-      // Delivery walks through the pending snapshots of all tenants.
+      // Delivery walks through the pending snapshots of all tenants, so their indexes do not start
+      // with the tenant.
       if (name === "snapshots" && columns[0] === "pending" && !unique) continue;
       if (unique) expect([name, columns.slice(0, shardKey.length)]).toEqual([name, shardKey]);
       else expect([name, columns[0]]).toEqual([name, "tenantId"]);

@@ -48,7 +48,10 @@ async function read(tenantId: string, query: Query, ifNoneMatch = "") {
   return { ...answer, ids: items.map(({ id }) => id) };
 }
 
-/** Reads pages. Returns a function that tells by name which of their tags are still valid. */
+/**
+ * Reads pages. Returns a function that tells of each page, by its name, whether its tag still
+ * holds.
+ */
 async function hold<Name extends string>(tenantId: string, queries: Record<Name, Query>) {
   const pages = Object.entries<Query>(queries);
   const held = await Promise.all(pages.map(async ([, query]) => (await read(tenantId, query)).etag));

@@ -62,7 +62,7 @@ async function walk(tenantId: string, limit: number, since?: Date): Promise<Item
   }
 }
 
-/** `updated_at` by id of what is published of some types, straight from the database. */
+/** From id to `updated_at`, for the published documents of `types`, straight from the database. */
 async function publishedNow(tenantId: string, ...types: string[]): Promise<Map<string, string>> {
   const filter = { tenantId, document: { $exists: true }, type: { $in: types } };
   const rows = await mongo.db(database).collection("publications").find(filter).toArray();
@@ -76,7 +76,7 @@ function shuffled<T>(items: readonly T[]): T[] {
     .map(({ item }) => item);
 }
 
-describe("5,000 publications, a third of them and more sharing their updated_at", () => {
+describe("5,000 publications, of which at least 30 % share their updated_at", () => {
   const tenantId = "walks";
   let touched: string[];
   let untouched: Map<string, string>;
@@ -109,7 +109,7 @@ describe("5,000 publications, a third of them and more sharing their updated_at"
     }
   }
 
-  test("share updated_at in at least 30 % of cases, as the following tests need", () => {
+  test("share updated_at as often as the following tests need", () => {
     const count = new Map<string, number>();
     for (const stamp of untouched.values()) count.set(stamp, (count.get(stamp) ?? 0) + 1);
     const sharing = [...untouched.values()].filter((stamp) => (count.get(stamp) ?? 0) > 1).length;
@@ -188,8 +188,8 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
   }, 120_000);
 
   /**
-   * Catches up by `updatedSince`: keeps the first stamp of a walk, and begins the next walk there
-   * once this one is through.
+   * Catches up by `updatedSince`: keeps the first stamp of a walk, and begins the next walk at this
+   * stamp.
    */
   async function catchUp(): Promise<Map<string, string>> {
     const seen = new Map<string, string>();
@@ -207,8 +207,8 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
   }
 
   /**
-   * Keeps a copy of a type, with "" of every type, by the feed alone. Checks that positions and
-   * sequences only grow.
+   * Keeps a copy of what is published of a type (of every type for "") by the feed alone. Checks
+   * that positions and sequences only grow.
    */
   async function follow(ofType: string, waitMs = 0): Promise<Map<string, string>> {
     const copy = new Map<string, string>();

@@ -17,7 +17,7 @@ function parse(bytes: Uint8Array) {
   return JSON.parse(Buffer.from(bytes).toString());
 }
 
-/** Code and kind of a refused call. */
+/** Code and kind of a refused call; undefined when the call succeeds. */
 async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined] | undefined> {
   const error = await call.then(
     () => undefined,
@@ -124,7 +124,7 @@ describe("a document by id", () => {
 describe("a document by slug", () => {
   const tenantId = "by_slug";
 
-  test("is found under its slug and under those it had, until another one takes them", async () => {
+  test("is found under its slug and under those it had, until another document takes them", async () => {
     const document = article({ slug: "first" });
     await publish(tenantId, document);
     await update(tenantId, { ...document, meta: { ...document.meta, slug: "second" } }, 1);
@@ -250,7 +250,7 @@ describe("a site", () => {
     expect(await refusalOf(siteOf("third.example"))).toEqual(notFound);
   });
 
-  test("is the primary one of 250 without a host, however late it was published", async () => {
+  test("without a host is the primary one, though 250 sites were published after it", async () => {
     const many = "many_sites";
     const primary = await publish(many, site("main", ["main.example"], { primary: true }));
     const others = await Promise.all(
@@ -334,7 +334,7 @@ describe("hosts of published sites", () => {
     expect(await take([z.id, "publish", 1], [y.id, "withhold", 1])).toEqual(["error", "error"]);
   });
 
-  test("belong to one of several sites that are published at the same time", async () => {
+  test("go to exactly one of several sites that are published with the same host at the same time", async () => {
     const own = "at_once";
     const ids = await Promise.all(Array.from({ length: 8 }, () => service.create(own, site(["one.example"]))));
     const taken = await Promise.allSettled(ids.map((id) => service.take(own, id, "publish")));

@@ -202,7 +202,7 @@ describe("a change of types and workflows", () => {
   const activate = (type: string, workflowId: string, version = 1) =>
     workflows.activateWorkflow({ tenantId, activation: { type, workflowId, version } }, as("admin"));
 
-  test("that activates for a type without a schema, or an unusable workflow, is refused with a remedy", async () => {
+  test("that activates for a type without a schema, or an unusable workflow, is refused with the reason", async () => {
     expect(await failure(activate("acme/nothing", "editorial"))).toMatchObject({
       code: "FailedPrecondition",
       reason: "type_without_schema",

@@ -93,7 +93,7 @@ describe("a transition", () => {
     expect(await take(service.documents, id, "approve", "a1")).toMatchObject({ status: "approved" });
   });
 
-  test("costs no extra command for its token, and a repetition costs one", async () => {
+  test("costs no extra command for its token, and its repetition costs two finds and a rollback", async () => {
     const id = await service.create(tenantId, article());
     const cost = () => commands.during(() => take(service.documents, id, "submit", "s1"));
     expect(await cost()).toEqual(["find heads", "update heads", "insert history", "commitTransaction"]);
@@ -115,7 +115,7 @@ describe("an update", () => {
     expect(await rows("versions", id)).toBe(2);
   });
 
-  test("costs no extra command for its token, and a repetition costs three reads", async () => {
+  test("costs no extra command for its token, and its repetition costs four finds", async () => {
     const id = await service.create(tenantId, article());
     const cost = () => commands.during(() => update(service.documents, id, "Two.", "u1"));
     const written = ["update heads", "insert versions", "insert history", "commitTransaction"];

@@ -162,8 +162,12 @@ test.each<[string, () => Promise<unknown>, string]>([
   ["a schema that is no object", () => add("bad", "a/b", 0, true), "InvalidArgument"],
   ["a wrong completeness schema", () => add("bad", "a/b", 0, {}, { type: "nonsense" }), "InvalidArgument"],
   ["a schema of 300 KiB", () => add("bad", "a/b", 0, { title: "x".repeat(300 * 1024) }), "InvalidArgument"],
-  ["no schema at all", () => schemas.createSchemaGeneration({ tenantId: "bad", type: "a/b" }), "PermissionDenied"],
-])("refused: %s", async (_, call, code) => {
+  [
+    "a call without role and schema",
+    () => schemas.createSchemaGeneration({ tenantId: "bad", type: "a/b" }),
+    "PermissionDenied",
+  ],
+])("no generation is added for %s", async (_, call, code) => {
   await expect(failure(call())).resolves.toMatchObject({ code });
   const { schemaGenerations } = await schemas.listSchemaGenerations({ tenantId: "bad" });
   expect(schemaGenerations.every(({ generation }) => generation === 0)).toBe(true);

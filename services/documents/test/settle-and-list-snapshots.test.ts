@@ -99,7 +99,7 @@ describe("SettleSnapshots", () => {
     expect(await row(unsendable)).not.toHaveProperty("unsendable");
   });
 
-  test("settles the others when one snapshot does not exist, and fails with NOT_FOUND", async () => {
+  test("settles the others when one snapshot does not exist, and fails with the number of missing ones", async () => {
     const reference = await publish();
     const unknown = { ...reference, documentId: randomUUID() };
     const settled = settle(settlementOf(unknown), settlementOf(reference));
@@ -207,7 +207,7 @@ describe("ListSnapshots", () => {
     ["page_token", { pageToken: "x" }],
     ["tenant_id", { tenantId: "$ne" }],
     ["100 types", { documentTypes: Array.from({ length: 101 }, () => "core/tag") }],
-  ])("refuses a %s out of bounds", async (words, query) => {
+  ])("refuses a wrong request and says what is wrong: %s", async (words, query) => {
     await expect(service.feed.listSnapshots({ tenantId: tenant, ...query })).rejects.toThrow(words);
   });
 });

@@ -58,7 +58,7 @@ describe("GetSnapshots", () => {
     expect(read!["keysExamined"]).toBeLessThanOrEqual(2 * references.length + 2);
   });
 
-  test("ends at 4 MiB with the first ones asked for, so that asking on from there gets them all", async () => {
+  test("ends at 4 MiB with the first snapshots asked for, so that a call for the rest gets the rest", async () => {
     const large = await Promise.all(Array.from({ length: 7 }, () => publish("large", "x".repeat(900_000))));
     for (const descending of [true, false]) {
       let missing = large.map(({ documentId }) => documentId).toSorted();
@@ -130,8 +130,8 @@ describe("ListPendingSnapshots", () => {
 });
 
 /**
- * Makes a document with `count` snapshots, usable and withheld in turn. Returns a function that
- * makes the reference of one from its sequence.
+ * Makes a document with `count` snapshots, usable and withheld in turn. Returns a function from the
+ * sequence of a snapshot to its reference.
  */
 async function publishOften(tenant: string, count: number) {
   const documentId = await service.create(tenant, article());
@@ -173,7 +173,7 @@ describe("older pending snapshots", () => {
 });
 
 describe("announcements", () => {
-  test("are one message a transaction, on the tenant's subject, with all its snapshots", async () => {
+  test("are one message for each transaction, on the tenant's subject, with all snapshots of it", async () => {
     const nats = await connect({ servers: inject("natsUrl") });
     const heard = nats.subscribe(snapshotSubjects);
     const ids = await Promise.all(Array.from({ length: 3 }, () => service.create("relay", article())));

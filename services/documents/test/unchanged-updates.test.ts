@@ -107,7 +107,7 @@ test("editors get a rich title as it was sent, in every version, and lists show 
   expect(list.documents.find(({ documentId }) => documentId === id)).toMatchObject({ title: "Quake" });
 });
 
-test("a repeated update is answered with the title that it wrote, not with a later rich one", async () => {
+test("a repeated update is answered with the title that the first one wrote, not with a later rich one", async () => {
   const id = await approved({ id: randomUUID(), type: "core/tag", title: "One" });
   const request = { tenantId, documentId: id!, expectedVersion: 1n, requestToken: randomUUID() };
   const documentJson = json({ title: "Two" });

@@ -25,8 +25,8 @@ const kills = 3;
 const metaOf = { today: { edition }, later: { edition, sites: [edition] } } as const;
 
 /**
- * Creates, publishes, withdraws and publishes again one document after the other, `least` at least
- * and until the signal. Returns their ids.
+ * Creates, publishes, withdraws and publishes again one document after the other until the signal
+ * aborts, but at least `least` documents. Returns their ids.
  */
 async function publishThroughout(service: Publishing, code: keyof typeof metaOf, signal: AbortSignal, least = 0) {
   const ids: string[] = [];
@@ -78,7 +78,7 @@ async function exitOf(child: ChildProcess): Promise<number | null> {
  * Kills rewrites midway. A rewrite is stopped while its progress is read, because it could end
  * before the kill otherwise.
  *
- * @returns the rows that each kill left to do
+ * @returns how many rows each kill left to do
  */
 async function killRewrites(db: Db): Promise<number[]> {
   const left: number[] = [];

@@ -12,7 +12,7 @@ function endOf(share: number): Promise<Overdue> {
   return new Promise((resolve) => new CpuDeadline(worker, deadlineMs, resolve).start());
 }
 
-test("a job that uses its CPU time is over its limit", async () => {
+test("a job that has used up its CPU time is ended for its time", async () => {
   expect(await endOf(1)).toBe("time");
 });
 
@@ -20,6 +20,6 @@ test("a job that gets its CPU time slowly, as on a busy machine, may use all of 
   expect(await endOf(0.03)).toBe("time");
 });
 
-test("a job whose thread gets no CPU time is not over its limit: it is ended as stalled", async () => {
+test("a job whose thread gets no CPU time is ended as stalled", async () => {
   expect(await endOf(0)).toBe("stalled");
 });

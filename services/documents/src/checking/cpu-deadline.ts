@@ -2,24 +2,26 @@ import type { Worker } from "node:worker_threads";
 
 /** How often the thread's CPU time is read within a deadline. */
 const looks = 4;
-/** After this many deadlines by the clock a thread without CPU time is ended. */
+/**
+ * A thread that gets next to no CPU time is ended after this many times `deadlineMs` by the clock.
+ */
 const wallFactor = 10;
 /**
- * A thread that got less CPU time than this part of the deadline counts as stalled. On a busy
- * machine it gets little, but more than this.
+ * A thread counts as stalled while it gets less CPU time than this part of the deadline. On a busy
+ * machine a working thread gets little CPU time, but more than this.
  */
 const idleShare = 0.01;
 
 /**
- * Why a job is ended: `time` when it used its CPU time, `stalled` when it got next to none for ten
- * deadlines by the clock.
+ * Why a job is ended: `time` when it used up its CPU time, `stalled` when it got next to none for
+ * ten times that long by the clock.
  */
 export type Overdue = "time" | "stalled";
 
 /**
- * Ends a thread's job once it has used `deadlineMs` of CPU time. Time by the clock does not count,
- * because on a busy machine a thread may wait long for a CPU whatever its document is. A job is
- * ended at most half a deadline late; a short job costs one timer.
+ * Calls `end` once a thread's job has used `deadlineMs` of CPU time, or has stalled. Waiting for a
+ * CPU does not count as use, because on a busy machine a thread may wait long whatever its document
+ * is. A job is ended at most half a deadline late; a short job costs one timer.
  */
 export class CpuDeadline {
   readonly #worker: Pick<Worker, "cpuUsage">;
@@ -27,9 +29,9 @@ export class CpuDeadline {
   readonly #end: (reason: Overdue) => void;
   #timer: NodeJS.Timeout | undefined;
   #looked = 0;
-  /** CPU milliseconds of the thread at the first check since `start`. */
+  /** CPU milliseconds of the thread at the first reading since `start`. */
   #usedBefore: number | undefined;
-  /** CPU milliseconds at the last check at which the thread had not stalled. */
+  /** CPU milliseconds of the thread at the last reading that showed progress (see `idleShare`). */
   #usedAtProgress = 0;
   #run = 0;
 

@@ -7,7 +7,7 @@ import { JobCut } from "./job-thread.ts";
 const limits = { cpuMs: 300, heapMiB: 16 };
 const found = [{ pointer: "/content/blocks", message: "must be array" }];
 
-test("a read job that was cut is refused with what it had found", () => {
+test("a job that was cut is refused with the violations that it had found", () => {
   const refuse = refuseCut("the document", limits);
   expect(() => refuse(new JobCut("time", found))).toThrow(
     expect.objectContaining({

@@ -40,7 +40,8 @@ const idleMsMax = 30_000;
 
 /**
  * One thread, which does one job at a time. It starts with its first job. After it has ended (by
- * itself, because its job was cut, or after 30 s without a job), the next job starts another one.
+ * itself, because its job was cut or stalled, or after 30 s without a job), the next job starts
+ * another one.
  */
 export class JobThread implements AsyncDisposable {
   readonly #entry: URL;
@@ -59,7 +60,7 @@ export class JobThread implements AsyncDisposable {
    * Does a job. The job's buffers are transferred, which empties them for the caller.
    *
    * Rejects with a `DomainError` when the job refuses its document or schema, with `JobCut` when it
-   * exceeds its limits, and with another `Error` when it fails or the thread ends.
+   * exceeds its limits, and with another `Error` when the job fails or stalls, or the thread ends.
    */
   run(job: Job): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();

@@ -29,7 +29,7 @@ async function run(name: string): Promise<void> {
   done.push(name);
 }
 
-test("a tenant whose jobs queue up rests for as long as they took, and others do not wait for it", async () => {
+test("a tenant whose jobs queue up rests as long as they took, while another tenant's jobs are done", async () => {
   const first = run("a1");
   const second = run("a2");
   vi.advanceTimersByTime(30);

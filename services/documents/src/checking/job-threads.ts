@@ -40,7 +40,7 @@ export class JobThreads implements AsyncDisposable {
   readonly #waiting = new TurnQueue<Waiting>();
   readonly #idle: JobThread[];
   readonly #all: readonly JobThread[];
-  /** Running jobs and rests, by tenant. */
+  /** How many jobs of each tenant run, plus how many of its rests have not ended. */
   readonly #busy = new Holdings();
   /** Milliseconds that a tenant's jobs took since its last rest, or since none of them waited. */
   readonly #taken = new Map<string, number>();

@@ -32,7 +32,7 @@ interface CheckingOptions {
   readonly limits?: JobLimits;
 }
 
-/** Reads and checks documents without blocking the event loop. */
+/** Reads and checks documents and schemas. What may take long is done in threads. */
 export interface Checking extends AsyncDisposable {
   readonly readDraft: DraftReader;
   readonly checks: TypeChecks;

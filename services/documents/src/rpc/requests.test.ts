@@ -10,12 +10,12 @@ test("a page token names a position, and an empty one the first page", () => {
   expect(pagePosition("", all)).toBeUndefined();
 });
 
-test("a token whose values name no position, and one that was not made here, is invalid", () => {
+test("a token whose values name no position, or that cannot be decoded, is invalid", () => {
   expect(() => pagePosition(encodeOpaqueToken([1]), () => undefined)).toThrow("page_token must be one");
   expect(() => pagePosition("AAAA", all)).toThrow("page_token must be one that an earlier page gave");
 });
 
-test("a page has the size that was asked for, within the list's rule", () => {
+test("a limit of 0 gives the default page size, and a limit above the maximum is invalid", () => {
   expect([0, 1, 200].map((limit) => pageSize(limit, documentPages))).toEqual([50, 1, 200]);
   expect(() => pageSize(201, documentPages)).toThrow("limit must be from 1 to 200, or 0 for 50");
 });

@@ -6,7 +6,7 @@ import type { MongoClient, UUID } from "mongodb";
  */
 const idleMs = 2_000;
 
-/** Least time between two searches of one process. */
+/** Least time between two searches of one process for abandoned transactions. */
 const pauseMs = 500;
 
 /** A session of this service's user, as `$currentOp` shows it. */
@@ -16,8 +16,9 @@ interface IdleSession {
 
 /**
  * Ends the transactions of processes that are gone. MongoDB does not notice when a client with an
- * open transaction was killed: its locks, for example on a tenant's clock, stay until
- * `transactionLifetimeLimitSeconds` have passed and the server has checked, by default 60 to 90 s.
+ * open transaction was killed: the transaction's locks, for example on a tenant's clock, stay until
+ * `transactionLifetimeLimitSeconds` have passed and the server has looked for expired transactions,
+ * by default 60 to 90 s.
  *
  * When the process is only slow, its transaction is rolled back, it gets error 11601, and it
  * repeats the transaction.
@@ -31,8 +32,8 @@ export class AbandonedTransactions {
   }
 
   /**
-   * Call this after a conflict. Never rejects: when it fails, the server's own limit ends the
-   * transaction.
+   * Call this after a conflict. It never rejects: when it fails, the server's own limit ends the
+   * abandoned transactions.
    */
   async end(): Promise<void> {
     if (Date.now() < this.#notBefore) return;

@@ -2,10 +2,10 @@ import { type ClientSession, type MongoClient, MongoServerError, Timestamp } fro
 import { type Moment, MomentAhead } from "../domain/published-reads/tenant-clock.ts";
 
 /**
- * Reads in a session that includes everything committed up to a moment. Without the moment a
+ * Reads in a session that sees everything that was committed up to a moment. Without the moment a
  * majority read may go back in time after a failover: the new primary may not know yet that a
  * majority has the last commits that its predecessor showed. With the moment the new primary waits
- * until it knows. The session costs no message.
+ * until it knows. The session costs no extra message to mongod.
  *
  * @throws MomentAhead when the moment is ahead of the server's clock
  */
@@ -32,7 +32,7 @@ function isAhead(error: unknown): boolean {
 }
 
 /**
- * The operation time of a session, undefined before its first answer, or that of a command's
+ * The operation time of a session (undefined before the session's first answer) or of a command's
  * answer.
  */
 export function momentOf({ operationTime }: Pick<ClientSession, "operationTime">): Moment | undefined {

@@ -10,7 +10,9 @@ import type { ClockRow } from "./rows.ts";
 
 /** Most tenants whose last reading is remembered. */
 const rememberedMax = 10_000;
-/** Longest time of a confirmed read; less than the ten seconds that a gateway waits for a page. */
+/**
+ * Longest time of a linearizable read; less than the ten seconds that a gateway waits for a page.
+ */
 const confirmMsMax = 5_000;
 
 /** Reads the tenants' clocks. `TransitionStore` writes them. */
@@ -80,8 +82,8 @@ export class ClockStore implements ClockReader {
 
   /**
    * A linearizable read: the primary answers after it has confirmed that it still is the primary.
-   * The read is a plain command because a session that repeats a read adds a moment, and MongoDB
-   * refuses a linearizable read with a moment.
+   * The read is a plain command, because a session adds a moment to a read that it repeats, and
+   * MongoDB refuses a linearizable read with a moment.
    */
   async #readLinearizable(tenantId: string): Promise<ClockReading> {
     const find = { find: this.#clocks.collectionName, filter: { tenantId }, limit: 1, singleBatch: true };

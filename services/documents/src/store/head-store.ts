@@ -48,9 +48,9 @@ interface ListQuery extends ListFilter {
 
 export class HeadStore implements IntakeStore {
   /**
-   * Lists have one index for each order, which every write of a head updates. An index for each
-   * filter would add to the cost of every intake, so a filter that matches few documents walks the
-   * index entries of the others, without their rows.
+   * Lists have one index for each order. One more for each filter would add to the cost of every
+   * write of a head. So a list whose filter matches few documents walks the index entries of other
+   * documents, too, but does not read their rows.
    */
   static readonly indexes = {
     heads: {
@@ -65,7 +65,10 @@ export class HeadStore implements IntakeStore {
     this.#heads = db.collection("heads");
   }
 
-  /** Stores all documents whose id is free, in one write. Returns the positions of the others. */
+  /**
+   * Stores all documents whose id is free, in one write. Returns the positions in `documents` of
+   * the others.
+   */
   async insert(documents: readonly NewDocument[]): Promise<Set<number>> {
     try {
       await this.#heads.insertMany(documents.map(toHeadRow), { ordered: false });
@@ -86,7 +89,7 @@ export class HeadStore implements IntakeStore {
     return row ? fromHeadRow(row) : undefined;
   }
 
-  /** Documents without their content, last changed or created first. */
+  /** Documents without their content: last changed first or last created first, by `order`. */
   async list(tenantId: string, query: ListQuery): Promise<HeadSummary[]> {
     const { order, limit, after, signal } = query;
     const column = `${order}At` as const;

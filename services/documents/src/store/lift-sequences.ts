@@ -11,8 +11,8 @@ interface LiftOptions {
   /** Later snapshots get sequences above this. */
   readonly above: number;
   /**
-   * Also renumbers pending snapshots, which may have been signed and sent in the time that was
-   * lost.
+   * Also renumbers pending snapshots, which may have been signed and sent between the backup and
+   * the restore.
    */
   readonly renumberPending: boolean;
   /** Only reports what would be done. */
@@ -20,11 +20,13 @@ interface LiftOptions {
 }
 
 /**
- * Lifts the sequences of all documents. No documents process may run. After an interruption run it
- * again: it continues where it was, and a second run with the same number changes nothing.
+ * Numbers the new snapshots of all documents above a number. No documents process may run. After an
+ * interruption run it again: it continues where it stopped, and a second run with the same number
+ * changes nothing.
  *
  * @returns a report in words
- * @throws ConfigError when a document has a sequence above the number already
+ * @throws ConfigError when a document's sequence is above the number already, unless an earlier run
+ * has lifted as far
  */
 export async function liftSequences(
   { snapshots, floor }: LiftDeps,

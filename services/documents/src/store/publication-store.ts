@@ -28,7 +28,10 @@ const documentColumns = { _id: 0, documentId: 1, updatedAt: 1, document: 1, link
 
 const maxTimeMS = 10_000;
 
-/** Keeps what readers see: one row for each document, with its bytes or as a tombstone. */
+/**
+ * Reads what readers see: one row for each document, with its bytes or as a tombstone.
+ * `TransitionStore` writes the rows.
+ */
 export class PublicationStore {
   static readonly indexes = {
     publications: {
@@ -49,10 +52,10 @@ export class PublicationStore {
 
   /**
    * Published documents of one type, newest first. At most `limit`, fewer when more would exceed
-   * `bytesMax` bytes, but at least one; `hasMore` when there are others. `moment` is the moment of
-   * the read.
+   * `bytesMax` bytes, but at least one; `hasMore` when there are others. The returned `moment` is
+   * that of the read.
    *
-   * @throws MomentAhead
+   * @throws MomentAhead when the given `moment` is ahead of the server's clock
    */
   async list(
     tenantId: string,
@@ -133,7 +136,9 @@ export class PublicationStore {
     return row?.documentId;
   }
 
-  /** Returns the published documents, in any order, without those beyond `bytesMax`. */
+  /**
+   * Those of the documents that are published, in any order; those beyond `bytesMax` are left out.
+   */
   async findVisible(
     tenantId: string,
     documentIds: readonly string[],
@@ -212,8 +217,8 @@ type DocumentRow = Pick<PublicationRow, "documentId" | "updatedAt"> &
 
 /**
  * `$nor` excludes the documents with the position's time that an earlier page has shown. An `$or`
- * of two ranges would make the planner merge two scans; this is one scan that starts at the
- * position.
+ * of two ranges would make the planner merge two scans; the one range here is one scan that starts
+ * at the position.
  */
 function listFilter(tenantId: string, query: PublishedQuery): Filter<PublicationRow> {
   const { type, updatedSince, after, filter } = query;

@@ -19,7 +19,7 @@ const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1 } as const;
 
 type DocumentKey = Omit<SnapshotKey, "sequence">;
 
-/** Snapshots of a restored database, while no documents process runs. */
+/** Reads and renumbers snapshots of a restored database. No documents process may run meanwhile. */
 export class RestoredSnapshots {
   readonly #client: MongoClient;
   readonly #snapshots: Collection<SnapshotRow>;

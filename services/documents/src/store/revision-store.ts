@@ -17,7 +17,10 @@ interface ReadOptions {
   signal?: AbortSignal;
 }
 
-/** Keeps the older versions of documents, and writes edits into their history. */
+/**
+ * Keeps the older versions of documents. An edit writes the head, the version before and the
+ * history.
+ */
 export class RevisionStore {
   static readonly indexes = {
     versions: { version: { key: { tenantId: 1, documentId: 1, version: 1 }, unique: true } },

@@ -159,8 +159,8 @@ export interface ClockRow {
   /** The process that took the last tick. */
   holder: string;
   /**
-   * The process that took the tick before, if that was less than 250 ms earlier. If it is another
-   * one than `holder`, two processes run transitions of the tenant and must alternate.
+   * The process that took the tick before, if that tick was less than 250 ms earlier, else null.
+   * When `rival` is not `holder`, two processes run transitions of the tenant and must alternate.
    */
   rival: string | null;
 }

@@ -4,7 +4,10 @@ import { type ClientSession, type MongoClient, MongoError, MongoServerError, Mon
 import { setTimeout as pause } from "node:timers/promises";
 import type { AbandonedTransactions } from "./abandoned-transactions.ts";
 
-/** A transaction reads a snapshot. Its commit is acknowledged once a majority has journaled it. */
+/**
+ * A transaction reads the state of one moment. Its commit is acknowledged once a majority has
+ * journaled it.
+ */
 export const transactionOptions = {
   readConcern: { level: "snapshot" },
   writeConcern: { w: "majority", journal: true },
@@ -66,7 +69,7 @@ export async function commit(session: ClientSession): Promise<void> {
 
 /**
  * The driver repeats a commit only once, and does not label the error of a repetition that found no
- * primary.
+ * primary. So that error is known by its class.
  */
 function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof MongoServerSelectionError || isInterrupted(error)) return true;

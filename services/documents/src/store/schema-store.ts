@@ -37,7 +37,7 @@ export class SchemaStore {
     }
   }
 
-  /** The newest generation of each of a tenant's types. Reads only the index. */
+  /** From type to newest generation, for all of a tenant's own types. Reads only the index. */
   async newest(tenantId: string): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#schemas
       .find({ tenantId }, { maxTimeMS: 5_000 })
@@ -52,7 +52,7 @@ export class SchemaStore {
     return row ? { ...row, shape: row.shape.value(), complete: row.complete.value() } : undefined;
   }
 
-  /** All of a tenant's generations without their schemas, by type, oldest first. */
+  /** All of a tenant's generations without their schemas, ordered by type, then oldest first. */
   async list(tenantId: string): Promise<GenerationSummary[]> {
     const rows = this.#schemas.find({ tenantId }, { maxTimeMS: 5_000 }).sort({ type: 1, generation: 1 });
     return rows.project<GenerationSummary>(summaryColumns).toArray();

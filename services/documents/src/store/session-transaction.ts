@@ -12,7 +12,7 @@ import { siteColumns, siteFilter, type SiteRow, toSiteClaim } from "./site-rows.
 import { slugFilters } from "./slug-store.ts";
 import type { ClockRow, HeadRow, HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
 
-/** How long another process's tick counts as recent. */
+/** Two processes that tick within this time of each other are rivals. */
 const rivalryMs = 250;
 
 export interface TransitionCollections {
@@ -144,7 +144,7 @@ export class SessionTransaction implements TransitionTransaction {
 
   /**
    * The first publication of a document is inserted, because it has no row to replace. Rows are
-   * replaced first and in order, so that a slug is released before another document takes it.
+   * replaced before any is inserted, so that a slug is released before another document takes it.
    */
   async #writePublications(publications: readonly Publication[]): Promise<void> {
     const operations = publications

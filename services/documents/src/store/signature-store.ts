@@ -44,7 +44,7 @@ export class SignatureStore {
     return rows.map((row) => Object.assign(fromRow(row), newest.get(documentOf(row))));
   }
 
-  /** The highest sequence of each document of the keys; reads only the index. */
+  /** The highest sequence of each document that `keys` name; reads only the index. */
   async #newest(
     keys: readonly SnapshotKey[],
     signal: AbortSignal,
@@ -70,7 +70,7 @@ function documentOf({ tenantId, documentId }: Omit<SnapshotKey, "sequence">): st
   return `${tenantId}/${documentId}`;
 }
 
-/** All keys behind this one, as ranges of an index. */
+/** All keys behind the given one, as ranges of an index. */
 function behind({ tenantId, documentId, sequence }: SnapshotKey) {
   return [
     { tenantId: { $gt: tenantId } },

@@ -21,7 +21,9 @@ export class SlugStore implements SlugReader {
     this.#holders = [db.collection("publications"), db.collection("slugs")];
   }
 
-  /** Id of the document that has a slug, or had it last; at a moment, if one is given. */
+  /**
+   * Id of the document that has a slug, or had it last. Sees all that was committed up to `moment`.
+   */
   async findDocument(tenantId: string, type: string, slug: string, moment?: Moment): Promise<string | undefined> {
     const [holder] = await readAtMoment(this.#client, moment, (session) =>
       this.#find(tenantId, [{ type, slug }], { session }),

@@ -1,7 +1,7 @@
 import type { SnapshotQuery } from "../domain/snapshots/snapshot-feed.ts";
 
 /**
- * The filter of a page of a tenant's snapshots.
+ * The filter for a page of a tenant's snapshots, in `snapshots` or in `publications`.
  *
  * @param column the column with the time of the commit
  */

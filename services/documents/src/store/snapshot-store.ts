@@ -30,7 +30,8 @@ export class SnapshotStore {
       version: { key: { tenantId: 1, documentId: 1, status: 1, version: -1, sequence: -1 } },
       // This index and the next stay small, because a settled snapshot leaves them.
       pending: { key: { pending: 1, ...pendingOrder }, ...isPending },
-      // Without it, finding a document's older pending snapshots reads all its snapshots.
+      // Without this index, finding a document's older pending snapshots reads all of the
+      // document's snapshots.
       olderPending: { key: { pending: 1, tenantId: 1, documentId: 1, sequence: 1 }, ...isPending },
       // Contains all columns of a list, so that lists read no rows.
       committed: { key: { tenantId: 1, ...committedOrder, type: 1 } },
@@ -42,7 +43,7 @@ export class SnapshotStore {
     this.#snapshots = db.collection("snapshots");
   }
 
-  /** Pending snapshots of all tenants behind `after`, ordered by commit and then by key. */
+  /** All tenants' pending snapshots that are behind `after`, ordered by commit and then by key. */
   async listPending(
     query: { limit: number; after?: CommittedSnapshot; committedBefore?: Date },
     signal?: AbortSignal,
@@ -179,7 +180,10 @@ export class SnapshotStore {
     return snapshots;
   }
 
-  /** Ends the pending state of snapshots. Returns how many of them do not exist. */
+  /**
+   * Stores the signatures of snapshots, or why they can never be sent, and ends their pending
+   * state. Returns how many of the snapshots do not exist.
+   */
   async settle(settlements: readonly SnapshotSettlement[]): Promise<number> {
     const { operations, count } = settlementOperations(settlements);
     const { matchedCount } = await this.#update(operations);
@@ -201,7 +205,7 @@ export class SnapshotStore {
 
 type VersionColumns = Pick<SnapshotRow, "version" | "sequence" | "committedAt" | "sha256">;
 
-/** All snapshots behind this one in `pendingOrder`, as ranges of an index. */
+/** All snapshots behind the given one in `pendingOrder`, as ranges of an index. */
 function behind({ committedAt, tenantId, documentId, sequence }: CommittedSnapshot) {
   return [
     { committedAt: { $gt: committedAt } },

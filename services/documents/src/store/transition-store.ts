@@ -53,9 +53,9 @@ export class TransitionStore {
 
   /**
    * Runs `work` in one transaction, and commits it if it wrote anything. When a unique index
-   * refused a row, for example because of its slug or request token, `work` runs once more, with
-   * reads of the slugs' holders and of the requests answered before. The first attempt saves these
-   * reads, because most slugs are free and most requests new.
+   * refused a row, for example because of its slug or request token, `work` runs once more, and
+   * then also reads who holds the slugs and which requests were answered before. The first attempt
+   * saves these reads, because most slugs are free and most requests new.
    *
    * While another process runs transitions of the same tenant, the two alternate: after a commit a
    * process waits 6 ms, because otherwise it could lock the clock again and again while the other

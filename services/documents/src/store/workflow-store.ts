@@ -49,7 +49,9 @@ export class WorkflowStore {
     return (await this.#workflows.find({ tenantId }, bounds).toArray()).map(fromWorkflowRow);
   }
 
-  /** The newest version of each of a tenant's workflows, by id. Reads only the index. */
+  /**
+   * From workflow id to newest version, for all of a tenant's own workflows. Reads only the index.
+   */
   async newest(tenantId: string): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#workflows
       .find({ tenantId }, bounds)

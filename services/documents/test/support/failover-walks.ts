@@ -83,7 +83,10 @@ async function pageOf({ published }: Publishing, tenantId: string, query: object
   return { ...answer, items, ids: items.map(({ id }) => id) };
 }
 
-/** Makes the second node the primary, and ends its hold once `read` waits there or has ended. */
+/**
+ * Makes the second node the primary. Ends the hold of `holdSnapshots` once `read` waits on this
+ * node or has ended.
+ */
 async function readAcross<T>({ set, publisher }: Stage, read: () => Promise<T>): Promise<T> {
   const soon = { timeout: 20_000, interval: 20 };
   await set.first.command({ replSetStepDown: 4, secondaryCatchUpPeriodSecs: 3 });

@@ -27,7 +27,7 @@ export function article(
   };
 }
 
-/** A documents service, and every way to look at what it publishes. */
+/** A documents service, with clients of both of its doors, and its database. */
 export interface Publishing extends AsyncDisposable {
   documents: RpcClient<typeof DocumentService>;
   published: RpcClient<typeof PublishedDocumentService>;
@@ -55,7 +55,7 @@ export interface Item {
   meta: { status: string; version: number; slug: string };
 }
 
-/** Starts a documents service; give `database` to join the database of another one. */
+/** Starts a documents service; give `database` to use the database of another service. */
 export async function runPublishing(options: {
   mongoUrl: string;
   natsUrl: string;

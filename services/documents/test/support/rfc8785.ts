@@ -52,7 +52,7 @@ async function installed(): Promise<string> {
   const flags = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--quiet"];
   const packages = join(work, "packages");
   await promisify(execFile)("python3", ["-m", "pip", "install", ...flags, "--target", packages, "--requirement", list]);
-  // Another test file that installs it at the same time installs the same.
+  // The rename fails when another test file has installed the package meanwhile, which is as good.
   await rename(packages, target).catch(() => access(target));
   await rm(work, { recursive: true });
   return target;

@@ -20,8 +20,8 @@ export interface RunningDocuments extends AsyncDisposable {
 export const callMs = 30_000;
 
 /**
- * Starts a documents service on free ports, with a new database unless `database` names that of
- * another one.
+ * Starts a documents service on free ports, with a new database unless `database` names the
+ * database of another service.
  */
 export async function runDocuments(options: {
   mongoUrl: string;

@@ -67,7 +67,7 @@ export interface DocumentValue {
   links: JsonValue;
 }
 
-/** A document to check, with what is already known of it. */
+/** A document to check, with its parsed value when there is one. */
 export interface CheckableDocument {
   readonly parts: DocumentParts;
   readonly value?: DocumentValue;

@@ -24,8 +24,8 @@ export interface ListDocumentHistoryDeps {
 }
 
 /**
- * A page of a document's history, newest first, with the intake as its last entry. Throws
- * `not_found`.
+ * A page of a document's history, newest first; the last page ends with the intake. Throws
+ * `not_found` when the document does not exist.
  */
 export async function listHistory(
   { documents, history }: ListDocumentHistoryDeps,

@@ -34,7 +34,10 @@ export interface GetDocumentVersionDeps {
   };
 }
 
-/** A page of a document's versions including the head, newest first. Throws `not_found`. */
+/**
+ * A page of a document's versions including the head, newest first. Throws `not_found` when the
+ * document does not exist.
+ */
 export async function listVersions(
   { documents, revisions }: ListDocumentVersionsDeps,
   { tenantId, documentId }: Reference,
@@ -42,15 +45,18 @@ export async function listVersions(
 ): Promise<{ versions: VersionSummary[]; hasMore: boolean }> {
   const head = await requireHead(documents, tenantId, documentId, options);
   const withHead = before === undefined || before > head.version;
-  // Lists only versions below the head that was read. An edit between the two reads makes that head
-  // one of the older versions, and it would be listed twice.
+  // Lists only versions below the head that was read. Otherwise an edit between the two reads,
+  // which makes that head one of the older versions, would list it twice.
   const below = withHead ? head.version : before;
   const older = await revisions.listVersions(tenantId, documentId, { ...options, limit: limit + 1, before: below });
   const all = [...(withHead ? [headSummary(head)] : []), ...older.map((version) => withCurrentStatus(version, head))];
   return { versions: all.slice(0, limit), hasMore: all.length > limit };
 }
 
-/** One version of a document with its content, and the document's type. Throws `not_found`. */
+/**
+ * One version of a document with its content, and the document's type. Throws `not_found` when the
+ * document or the version does not exist.
+ */
 export async function getVersion(
   { documents, revisions }: GetDocumentVersionDeps,
   { tenantId, documentId }: Reference,

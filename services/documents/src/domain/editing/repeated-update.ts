@@ -29,7 +29,8 @@ export interface FirstAnswerDeps {
  * The head as the first request with the same token left it; undefined when the edit has no token,
  * or no request of the document had that token.
  *
- * @throws DomainError `invalid` with reason `request_token_reused` when it was a different request
+ * @throws DomainError `invalid` with reason `request_token_reused` when the first request with the
+ * token was a different one
  */
 export async function findFirstAnswer(deps: FirstAnswerDeps, edit: Edit): Promise<Head | undefined> {
   const { tenantId, documentId, requestToken } = edit;

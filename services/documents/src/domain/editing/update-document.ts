@@ -42,7 +42,7 @@ export interface UpdateDocumentDeps extends FirstAnswerDeps {
  * @returns the head afterwards
  * @throws DomainError `not_found`; `permission_denied` when the workflow does not let the role edit
  * in the head's state; `conflict` with reason `stale_version`; `failed_precondition` with reason
- * `ended`; `invalid` when the new content is invalid or missing, or, with reason
+ * `ended`; `too_large`; `invalid` when the new content is invalid or missing, or, with reason
  * `request_token_reused`, when the token belongs to another request
  */
 export async function updateDocument(deps: UpdateDocumentDeps, edit: Edit): Promise<Head> {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
 /**
- * Members that contain the children of a node in rich text formats: ProseMirror, Slate and Lexical,
- * NewsDoc.
+ * Members that contain a node's children: in ProseMirror `content`, in Slate and Lexical
+ * `children`, in NewsDoc `blocks`.
  */
 const childMembers = ["content", "children", "blocks"] as const;
 

@@ -4,9 +4,9 @@ import { withoutIgnoredMembers } from "./open-envelope.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
 /**
- * The members of an edit. If the edit has an id, the id must be the document's.
+ * The members of an edit, without `id` and the ignored ones.
  *
- * @throws DomainError `invalid`
+ * @throws DomainError `invalid` when the body is no object, or has another id than the document's
  */
 export function openEdit(body: JsonValue, documentId: string): JsonObject {
   if (!isJsonObject(body)) {

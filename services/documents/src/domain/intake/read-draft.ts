@@ -20,7 +20,7 @@ export type DraftForm =
   /** The whole new content of a document of this type. */
   | { readonly as: "edit"; readonly documentId: string; readonly type: string };
 
-/** What can be read from a request without the schema of its type. */
+/** What can be read from a request without the schema of the document's type. */
 export interface Draft {
   /** Lowercase UUID. */
   readonly documentId: string;
@@ -50,7 +50,7 @@ export function readDraft(json: Uint8Array, form: DraftForm): Draft {
   return { documentId, pointer, violations: [], document: reading.document };
 }
 
-/** Violations of a draft with pointers relative to its request. */
+/** The violations with pointers relative to the request, no longer to its members. */
 export function draftViolations({ pointer }: Draft, violations: readonly Violation[]): Violation[] {
   return violationsBelow(pointer, violations);
 }

@@ -31,7 +31,7 @@ const knownType = (name: string) => ({
   workflow: { workflowId: "default", workflowVersion: 1 },
 });
 
-test("an unexpected error at one tenant's document is its item's outcome, and the others are stored", async () => {
+test("an unexpected error at a tenant's items fails only these items, and the others are stored", async () => {
   const fault = new TypeError("schema is not iterable");
   const types = {
     find: async (tenantId: string, name: string) => {

@@ -63,7 +63,7 @@ describe("what cannot be kept is refused, with the place", () => {
     expect(refusal(`{"😀😀😀😀😀😀":${"😀".repeat(30)}`).message.isWellFormed()).toBe(true);
   });
 
-  test(`nesting beyond ${depthMax} levels, however deep, without a stack overflow`, () => {
+  test(`nesting beyond ${depthMax} levels is refused, however deep, without a stack overflow`, () => {
     expect(parse(nested(depthMax))).toBeDefined();
     expect(refusal(nested(depthMax + 1)).pointers).toEqual(["/0".repeat(depthMax)]);
     expect(refusal(nested(documentBytesMax / 2)).kind).toBe("invalid");

@@ -13,7 +13,7 @@ describe("a listener", () => {
     expect(await rival.within(1, never)).toBe("elapsed");
   });
 
-  test("hears a signal that comes while it waits, as do all other listeners of the tenant", async () => {
+  test("hears a signal that comes while it waits, and so does a second listener of the tenant", async () => {
     const changes = new ChangeSignal();
     const listeners = [changes.listen("acme", ""), changes.listen("acme", "")];
     const heard = Promise.all(listeners.map((listener) => listener.within(10_000, never)));
@@ -35,7 +35,7 @@ describe("a listener", () => {
     expect(await woken("")).toEqual([true, true, true]);
   });
 
-  test("is woken after a second without a signal, at the same moment as all others", async () => {
+  test("is woken after a second without a signal, together with a listener that began later", async () => {
     vi.useFakeTimers();
     try {
       const changes = new ChangeSignal();
@@ -66,7 +66,7 @@ describe("a listener", () => {
     expect(await waiting).toBe("elapsed");
   });
 
-  test("is ended by close, whether it began before or after", async () => {
+  test("is ended by close, whether it began before close or after", async () => {
     const changes = new ChangeSignal();
     using before = changes.listen("acme", "");
     changes.close();

@@ -1,4 +1,7 @@
-/** Why a wait ended: a possible change, the end of the time, or the stop of the service. */
+/**
+ * Why a wait ended: `signalled` by a possible change, `elapsed` when its time was up or its caller
+ * left, `closed` by the stop of the service.
+ */
 type Wakening = "signalled" | "elapsed" | "closed";
 
 /** Collects a tenant's signals from the listener's creation until its disposal. */

@@ -22,7 +22,7 @@ export const beginning: PagePosition = {
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** The position behind every change of a tick. */
+/** The position behind every change of a tick; `beginning` without a tick. */
 export function endOf(tick: Date | undefined): PagePosition {
   return tick ? { updatedAt: tick, documentId: lastId } : beginning;
 }
@@ -46,7 +46,7 @@ export function encodeChangeToken({ after, began }: ChangeToken, type: string): 
  * removals from the reader, and the position of another type's token is behind changes of this type
  * that the reader never got.
  *
- * @throws DomainError `invalid`
+ * @throws DomainError `invalid` for such a token
  */
 export function decodeChangeToken(token: string, type: string): ChangeToken {
   const [time, id, began, walk, ...more] = decodeOpaqueToken(token) ?? [];

@@ -53,7 +53,7 @@ function linkedIds({ bytes, linksStart, linksEnd }: LinkingDocument): string[] {
   );
 }
 
-/** Joins documents to one JSON object by id. */
+/** Joins documents to one JSON object, from id to document. */
 export function joinMembers(documents: readonly VisibleDocument[]): Buffer {
   const members = documents.flatMap(({ documentId, bytes }, index) => [
     Buffer.from(`${index === 0 ? "" : ","}"${documentId}":`),

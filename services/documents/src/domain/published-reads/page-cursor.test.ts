@@ -39,7 +39,7 @@ test.each([
   ["a moment of more than 64 bits", token([1, 1, documentId, "10000000000000000", walk])],
   ["a moment with a zero before it", token([1, 1, documentId, "05", walk])],
   [
-    "that of another walk",
+    "a cursor of another walk",
     encodeCursor({ position: { updatedAt: new Date(1), documentId }, moment: 5n }, walkOf(["core/image", {}])),
   ],
   ["too few members", token([1, 1, documentId, "5"])],
@@ -47,6 +47,6 @@ test.each([
   ["null", token(null)],
   ["padding", `${good}=`],
   ["a long tail", good + "A".repeat(200)],
-])("%s is no cursor", (_, cursor) => {
+])("%s is not read as a cursor", (_, cursor) => {
   expect(decodeCursor(cursor, walk)).toBeUndefined();
 });

@@ -13,7 +13,7 @@ test("the tag changes with the stamp and with the query", () => {
   expect(new Set(tags).size).toBe(4);
 });
 
-test("of the tags in a header the newest one of the page counts", () => {
+test("the newest stamp is read from those tags of a header that belong to the page", () => {
   const query = ["core/article", null, 50, ""];
   const at = (ms: number, own = query) => pageEtag(new Date(ms), own);
   expect(newestStamp(`${at(7)}, ${at(9).slice(2)}, ${at(8)}`, query)).toEqual(new Date(9));

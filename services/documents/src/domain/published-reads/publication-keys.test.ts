@@ -10,7 +10,7 @@ const none = {
   language: undefined,
 };
 
-test("an article is found by slug, language, its tags and its sites", () => {
+test("the keys of an article are its slug, language, tags and sites", () => {
   const links = [
     { rel: "subject", type: "core/tag", id: "AB" },
     { rel: "section", type: "core/tag", id: "cd" },

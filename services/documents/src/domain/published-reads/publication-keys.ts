@@ -86,7 +86,7 @@ type Table = typeof publicationKeys;
 export type KeyName = keyof Table;
 export type FilterName = { [Name in KeyName]: Table[Name]["filter"] extends true ? Name : never }[KeyName];
 
-/** A document's values by key; undefined where it has none. */
+/** From key to the document's value, or values, of this key; undefined where it has none. */
 export type PublicationKeys = {
   readonly [Name in KeyName]: (Table[Name]["many"] extends true ? readonly string[] : string) | undefined;
 };

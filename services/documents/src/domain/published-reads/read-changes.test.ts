@@ -77,7 +77,10 @@ interface Change {
   change: "upsert" | "withdraw";
 }
 
-/** Follows the feed for `polls` requests, and then until one is empty. Returns the copy's ids. */
+/**
+ * Follows the feed for `polls` requests, and then until an answer is empty. Returns the ids of the
+ * documents that the answers leave.
+ */
 async function mirror(deps: ListPublishedChangesDeps, type: string, polls: number): Promise<string[]> {
   const copy = new Set<string>();
   let since = "";
@@ -107,7 +110,7 @@ test("a reader that follows every token, also of empty answers, ends with what i
   );
 });
 
-test("a reader of a quiet type reads only the clock, however much of another type is published", async () => {
+test("after one list a reader of a quiet type reads only the clock, though another type is published", async () => {
   const { deps, counts } = newsroom([[[0]], ...Array.from({ length: 50 }, () => [[3], [4, 5]])]);
   await mirror(deps, "core/tag", 20);
   expect(counts()).toEqual({ asked: 21, listed: 1 });

@@ -43,8 +43,8 @@ const bytesMax = 4 * 1024 * 1024;
 
 /**
  * Answers requests of several tenants, each on its own. For each tenant all slugs cost one read,
- * two when some are retired, and all documents one; linked documents cost one more read for each
- * document.
+ * two when some slug has no current holder, and all documents up to 4 MiB one; linked documents
+ * cost one more read for each document.
  *
  * @returns answers in the order of the requests: at least one, fewer than requested when more would
  * exceed 4 MiB

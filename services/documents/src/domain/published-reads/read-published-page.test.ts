@@ -80,12 +80,12 @@ test("a tag is as new as the newest document of its page, even if the remembered
   expect(await tagOf(stores(at(7), at(3), []), { ifNoneMatch: etag })).toMatchObject({ notModified: true });
 });
 
-test("a tag of a page that misses a withdrawal is too old, never too new", async () => {
+test("a tag of a page that misses a withdrawal no longer matches once the clock is read", async () => {
   const { etag } = await tagOf(stores(at(9), at(3), [7]));
   expect(await tagOf(stores(at(9), at(3), []), { ifNoneMatch: etag })).toMatchObject({ notModified: false });
 });
 
-test("a tag of a page found by slug is not valid after the slug passed to another document", async () => {
+test("the tag of a page filtered by a slug is not valid after the slug passed to another document", async () => {
   const filter = { ...noFilter, tag: "snow" };
   // The slug passed to another tag at 5, after the slug was looked up and before the page was read.
   // The page shows a document of 7.

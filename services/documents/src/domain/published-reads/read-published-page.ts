@@ -40,13 +40,13 @@ export interface PageRequest {
   /** "" starts with the newest document. */
   readonly cursor: string;
   /**
-   * Whether a malformed cursor, or one of another walk, is refused. Otherwise the page starts with
-   * the newest document.
+   * Whether a malformed cursor, one of another walk, and one ahead of the database's clock are
+   * refused. Otherwise the page starts with the newest document.
    */
   readonly refuseForeignCursor: boolean;
   /** "" for an unconditional request. */
   readonly ifNoneMatch: string;
-  /** A tag of the page that the caller has seen; the answer is not older than it. "" for none. */
+  /** A tag that the caller got for this page; the answer is not older than the tag. "" for none. */
   readonly knownTag: string;
   readonly filter: RequestedFilter;
   readonly includeLinks: boolean;
@@ -56,7 +56,7 @@ export interface PageRequest {
 
 export interface Page {
   readonly itemsJson: Uint8Array;
-  /** Empty when linked documents were not requested. */
+  /** Empty when linked documents were not requested, and when the page is not modified. */
   readonly includedJson: Uint8Array;
   readonly nextCursor: string;
   readonly hasMore: boolean;
@@ -70,9 +70,9 @@ export interface ListPublishedDocumentsDeps extends FilterDeps {
     LinkedReader & {
       /**
        * At most `limit` documents, fewer when more would exceed `bytesMax` bytes, but at least one;
-       * `hasMore` when there are others. `moment` is the moment of the read.
+       * `hasMore` when there are others. The returned `moment` is that of the read.
        *
-       * @throws MomentAhead
+       * @throws MomentAhead when `at.moment` is ahead of the database's clock
        */
       list(
         tenantId: string,
@@ -100,7 +100,7 @@ export async function currentEtag(
 }
 
 /**
- * Reads the clock, not older than what the caller has seen. A caller that has seen nothing gets the
+ * Reads the clock, not older than what the caller has seen. A caller that sends no tag gets the
  * reading that this process remembers, which saves a read. When the remembered reading is outdated,
  * the page's tag is too old, and the caller's next conditional read gets the page again.
  */
@@ -111,7 +111,7 @@ async function readClock(clocks: ClockReader, tenantId: string, request: PageReq
   return isBehind(clock, request) ? clocks.confirm(tenantId) : clock;
 }
 
-/** Whether the caller has seen a newer tick than the reading. */
+/** Whether the caller has seen a newer tick than the reading's. */
 function isBehind(clock: ClockReading, request: PageRequest): boolean {
   const { updatedSince, ifNoneMatch, knownTag } = request;
   const isAfter = (seen: Date | undefined, tick: Date | undefined) => {
@@ -164,7 +164,7 @@ export async function readPublishedPage(
     return await readFrom(deps, tenantId, { request, clock, cursor }, signal);
   } catch (error) {
     if (!(error instanceof MomentAhead)) throw error;
-    // The cursor's moment is ahead of the database's clock, so it was not made here.
+    // The cursor's moment is ahead of the database's clock, so the cursor was not made here.
     if (request.refuseForeignCursor) throw foreignCursor();
     return readFrom(deps, tenantId, { request, clock, cursor: undefined }, signal);
   }
@@ -229,8 +229,8 @@ async function readFrom(
 /**
  * The earliest moment for the next page. Usually this is the moment of the clock's reading, which
  * stays the same until the next publication: equal pages then have equal cursors, so readers share
- * the next page in caches, too. When the page shows a publication that the clock's reading does
- * not, it is the page's own moment.
+ * the next page in caches, too. When the page shows a publication that is later than the clock's
+ * reading, the page's own moment is taken.
  */
 function shownMoment(
   { documents, moment: own }: { documents: readonly PublishedDocument[]; moment: Moment },

@@ -22,7 +22,7 @@ interface SiteAnswer {
 
 /**
  * Reads the site of a host. Without a host reads the site whose `meta.primary` is true, or the only
- * site. Throws `not_found`.
+ * site. Throws `not_found` when there is no such site.
  */
 export async function readSite(
   deps: GetPublishedSiteDeps,

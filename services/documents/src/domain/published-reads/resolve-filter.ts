@@ -26,8 +26,8 @@ export interface FilterDeps {
 
 /**
  * Types whose publications can change which documents a filter matches: a slug may pass to another
- * document, and a document named by id may also be indexed by its slug. The id of a document that
- * is indexed only by its id always means the same.
+ * document, and a document named by id may also be indexed by its slug. For a key whose values are
+ * ids only, an id adds no type, because it always means the same document.
  */
 export function typesConsulted(filter: RequestedFilter): string[] {
   return filterNames.flatMap((name) => {
@@ -58,8 +58,8 @@ export async function resolveFilter(
 }
 
 /**
- * The values that publications may hold for a document named by id or slug. None only when a slug
- * that no document has is asked for and publications hold ids alone.
+ * The values that publications may hold for a document named by id or slug. Empty only when the
+ * caller asks for a slug that no document has or had, and publications hold only ids.
  */
 async function namesOf(
   deps: FilterDeps,

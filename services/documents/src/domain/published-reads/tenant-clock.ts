@@ -15,7 +15,7 @@ export interface ClockReading {
 
 /** Options of a read that must include what a clock reading shows. */
 export interface ReadAt {
-  /** The reading's moment; the read may also include later commits. */
+  /** The reading's moment; the read may also include later commits. Undefined without a reading. */
   readonly moment: Moment | undefined;
   readonly signal: AbortSignal;
 }

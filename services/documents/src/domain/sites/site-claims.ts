@@ -55,13 +55,13 @@ export function conflictsWith(
 /** A site that a batch publishes. */
 export interface ClaimingSite {
   readonly claim: SiteClaim;
-  /** `meta.hosts` as it was written, to point at its faults. */
+  /** `meta.hosts` as it was written: the pointers of violations count its items. */
   readonly hosts: JsonValue | undefined;
 }
 
 /**
- * Checks the sites of a batch against the state after it: sites outside of the batch, then those
- * that it publishes, in order. When two sites of the batch claim a host, the first gets it.
+ * Checks the sites of a batch against the published sites outside of the batch, and against each
+ * other in the order of the batch. When two sites of the batch claim a host, the first gets it.
  *
  * @param standing claims of the sites that are published before the batch
  * @param changed ids of all documents that the batch publishes or withdraws

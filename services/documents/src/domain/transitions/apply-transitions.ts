@@ -21,7 +21,9 @@ interface ApplyContext extends PublishContext {
   readonly changes: Changes;
 }
 
-/** The results of transitions by document id, and everything that must be written for them. */
+/**
+ * `applied`: from document id to the result of its transition. `changes`: all that must be written.
+ */
 interface Applied {
   readonly applied: Map<string, TransitionResult | DomainError>;
   readonly changes: Changes;
@@ -29,9 +31,9 @@ interface Applied {
 
 /**
  * Applies the transitions that are possible. A site may claim what another site of the batch
- * releases, before or after it, so sites are checked against the state after the batch. Sites that
- * fail are left out and the rest is applied again, because what they would have released is not
- * free then.
+ * releases, whichever of them comes first in the batch. So sites are checked against the state
+ * after the batch. Then the rest is applied again without the sites that fail, because what a
+ * failed site would have released is not free.
  */
 export async function applyPossible(
   loaded: readonly Loaded[],

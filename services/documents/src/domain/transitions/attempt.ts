@@ -50,7 +50,10 @@ export interface Loaded extends Attempt {
   readonly version: LoadedVersion;
 }
 
-/** The result of a stage, or the refusal that it threw. */
+/**
+ * Resolves with the result of `stage`, or with the `DomainError` that `stage` threw. Rejects with
+ * any other error.
+ */
 export async function refusal<T>(stage: () => T | Promise<T>): Promise<T | DomainError> {
   try {
     return await stage();

@@ -31,7 +31,7 @@ export interface AllowedTransition {
   readonly from: string;
   readonly to: string;
   readonly guards: readonly string[];
-  /** Why a guard would refuse it now; absent when none would. */
+  /** Why a guard would refuse the transition now; absent when none would. */
   readonly refusal?: DomainError;
 }
 

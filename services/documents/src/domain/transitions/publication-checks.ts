@@ -3,7 +3,10 @@ import { LRUCache } from "lru-cache";
 import type { DocumentParts } from "../document/document.ts";
 import type { TypeRegistry } from "../types/document-type.ts";
 
-/** One version of a document, and the generation of the schema for it. Both are immutable. */
+/**
+ * One version of a document, and the schema generation that it is checked against. Both are
+ * immutable.
+ */
 interface VersionToCheck {
   readonly documentId: string;
   readonly version: number;
@@ -62,7 +65,7 @@ export class PublicationChecks {
 
 /**
  * Runs `attempt`, which throws `Unchecked` for a version that was not checked yet. Then checks that
- * version outside of the transaction of `attempt`, and runs it again.
+ * version outside of the transaction of `attempt`, and runs `attempt` again.
  */
 export async function checkedFirst<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {

@@ -5,14 +5,14 @@ const type = "core/article";
 const held = { type, slug: "old", documentId: "a" };
 
 describe("a slug", () => {
-  test("is held by the document that claimed it, and is free for that document itself", () => {
+  test("is taken for other documents of its type, and free for the document that has it", () => {
     const slugs = new SlugTable([held]);
     expect(slugs.holder(type, "old", "b")).toBe("a");
     expect(slugs.holder(type, "old", "a")).toBeUndefined();
     expect(slugs.holder("core/tag", "old", "b")).toBeUndefined();
   });
 
-  test("is retired when its document takes another one, and then free for others", () => {
+  test("is retired when its document takes another slug, and is then free for other documents", () => {
     const slugs = new SlugTable([held]);
     slugs.claim(type, "new", "a");
     expect(slugs.holder(type, "old", "b")).toBeUndefined();

@@ -37,7 +37,9 @@ export function hostsOf({ value }: Pick<LoadedVersion, "value">): JsonValue | un
   return isJsonObject(value.meta) ? value.meta["hosts"] : undefined;
 }
 
-/** A transition with unchecked guards, and the sources of the facts for them. */
+/**
+ * A transition whose guards are not checked yet, and the functions that read the facts for them.
+ */
 interface GuardedTransition {
   readonly head: Head;
   readonly definition: WorkflowDefinition;
@@ -95,7 +97,7 @@ export function refuseSite(
 
 /**
  * Every publication is also checked for a free slug, and that of a site for free hosts, even when
- * the workflow does not ask for it, because readers rely on both being unique.
+ * the workflow does not name these guards, because readers rely on unique slugs and hosts.
  */
 export function guardsOf({ transition, to }: Chosen, type: string): readonly CheckedGuard[] {
   const { guards } = transition;

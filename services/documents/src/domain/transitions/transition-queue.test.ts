@@ -53,7 +53,7 @@ describe("the queue", () => {
     }
   });
 
-  test("takes each document once a transaction, in the order of arrival", async () => {
+  test("takes a document into each transaction at most once, in the order of arrival", async () => {
     const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf));
     await Promise.all(["a", "a", "b", "a"].map((id) => transition("acme", requestOf(id))));
     expect(batches).toEqual([["a", "b"], ["a"], ["a"]]);
@@ -123,7 +123,8 @@ describe("the queue", () => {
   });
 
   test("finishes what did not fit into a transaction before later requests", async () => {
-    // The transaction takes two documents in the order of their ids, as the store does.
+    // A transaction takes documents in the order of their ids, as the store does, here two at a
+    // time.
     const { transition, batches } = queueOver(
       async (requests) => {
         const ids = requests.map(({ documentId }) => documentId).toSorted();
@@ -146,7 +147,7 @@ describe("the queue", () => {
     await Promise.all(repeated);
   });
 
-  test("finishes what did not fit before later requests after a conflict, too", async () => {
+  test("finishes what did not fit before later requests, even when a conflict comes between", async () => {
     const { transition, batches } = queueOver(async (requests, attempt) => {
       if (attempt === 2) throw new TransactionConflict(undefined, true);
       return requests.map((one) => (attempt === 1 && one.documentId === "z" ? undefined : transitionedOf(one)));

@@ -7,8 +7,9 @@ import { TransactionConflict } from "./transition-transaction.ts";
 export interface TransitionQueueOptions {
   /**
    * Runs transitions of one tenant in one transaction, each document once; the outcome is undefined
-   * for those that did not fit. `open-publishing.ts` passes `transitionDocuments`, in a
-   * transaction of `store/transition-store.ts`.
+   * for those that are left to the next transaction, for example because they did not fit.
+   * `open-publishing.ts` passes `transitionDocuments`, in a transaction of
+   * `store/transition-store.ts`.
    */
   runBatch(tenantId: string, requests: readonly TransitionRequest[]): Promise<TransitionOutcome[]>;
   /** Most transitions in one transaction; default 64. */
@@ -39,7 +40,7 @@ interface Waiting {
   readonly request: TransitionRequest;
   readonly signal: AbortSignal | undefined;
   readonly since: number;
-  /** Set when the transition did not fit into a transaction before. */
+  /** Set when an earlier transaction left the transition to the next one. */
   isLeftOver: boolean;
   resolve(transitioned: TransitionResult): void;
   reject(reason: unknown): void;
@@ -119,8 +120,8 @@ class TenantQueue {
   }
 
   /**
-   * The oldest entries, each document once, without cancelled ones. Entries that did not fit into
-   * the last transaction come first: a transaction fills up in the order of ids, so new entries
+   * The oldest entries, each document once, without cancelled ones. Entries that an earlier
+   * transaction left over come first: a transaction fills up in the order of ids, so new entries
    * with smaller ids could keep them out forever.
    */
   #take(): Waiting[] {
@@ -138,7 +139,10 @@ class TenantQueue {
     return [...batch.values()];
   }
 
-  /** @returns the number of answered callers; 0 when the transaction was full or failed */
+  /**
+   * @returns the number of answered callers; 0 when the transaction failed, or left transitions to
+   * the next one
+   */
   async #run(batch: Waiting[]): Promise<number> {
     try {
       const outcomes = await this.#options.runBatch(
@@ -156,7 +160,7 @@ class TenantQueue {
     }
   }
 
-  /** @returns the number of transitions that did not fit into the transaction */
+  /** @returns the number of transitions that are left to the next transaction */
   #settle(batch: readonly Waiting[], outcomes: readonly TransitionOutcome[]): number {
     const leftOut: Waiting[] = [];
     for (const [index, entry] of batch.entries()) {

@@ -25,13 +25,17 @@ export interface TransitionTransaction {
   readHeads(documentIds: readonly string[], bytesMax: number): Promise<{ heads: Head[]; complete: boolean }>;
   readVersions(references: readonly { documentId: string; version: number }[]): Promise<StoredVersion[]>;
   /**
-   * Reads which of the slugs published documents hold. Reads nothing at the first attempt: the
-   * unique index refuses a second holder, and only then is the transaction repeated with this read.
+   * Reads which of the slugs are held by published documents. Reads nothing at the first attempt:
+   * the unique index refuses a second holder, and only then is the transaction repeated with this
+   * read.
    */
   readSlugs(slugs: readonly Pick<Slug, "type" | "slug">[]): Promise<Slug[]>;
   /** Published sites that have one of the wanted hosts, and the primary site if that is wanted. */
   readSites(wanted: readonly SiteClaim[]): Promise<SiteClaim[]>;
-  /** History entries of the documents that were made by requests with these tokens. */
+  /**
+   * Of each of these documents the history entry that the request with the token made, if there is
+   * one.
+   */
   readRequests(requests: readonly { documentId: string; requestToken: string }[]): Promise<TransitionEntry[]>;
   /**
    * Writes all changes; called once, at the end. Without this call the transaction, including its

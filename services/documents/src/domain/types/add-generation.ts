@@ -19,7 +19,7 @@ export interface CreateSchemaGenerationDeps {
   schemas: {
     /** Stores a generation. Returns false when that number exists already. */
     insert(generation: SchemaGeneration, by: AuditAuthor): Promise<boolean>;
-    /** The newest generation of each of a tenant's types. */
+    /** From type to newest generation, for all of a tenant's own types. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
   };
   readSchema: SchemaReader;
@@ -36,9 +36,9 @@ export const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
  * processes within a second.
  *
  * @returns the number of the generation
- * @throws DomainError `permission_denied`; `invalid` for a name or a schema that cannot be used;
- * `too_large`; `conflict`, with the newest generation in the message, when the caller saw another
- * one
+ * @throws DomainError `permission_denied` when the author is no administrator; `invalid` for a name
+ * or a schema that cannot be used; `too_large`; `conflict`, with the newest generation in the
+ * message, when the caller saw another one
  */
 export async function addGeneration(
   deps: CreateSchemaGenerationDeps,

@@ -39,10 +39,10 @@ test.each<[string, JsonObject]>([
 });
 
 test.each<[string, JsonObject, string]>([
-  ["to elsewhere", { $ref: "https://a.example/b" }, "does not begin with #"],
-  ["to nothing", { $ref: "#/$defs/none" }, "leads nowhere"],
-  ["beside a base of its own", { properties: { a: { $id: "https://a.example/b" } } }, "$id may stand at the top only"],
-])("a reference %s is refused", (_, schema, message) => {
+  ["a reference to elsewhere", { $ref: "https://a.example/b" }, "does not begin with #"],
+  ["a reference to nothing", { $ref: "#/$defs/none" }, "leads nowhere"],
+  ["a base below the top", { properties: { a: { $id: "https://a.example/b" } } }, "$id may stand at the top only"],
+])("%s is refused", (_, schema, message) => {
   expect(() => boundReferences(schema)).toThrow(message);
 });
 

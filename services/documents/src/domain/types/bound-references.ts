@@ -33,7 +33,7 @@ class References {
     this.#collect(root);
   }
 
-  /** Number of schemas that apply to a value to which this one applies. */
+  /** How many schemas apply to a value to which `schema` applies, `schema` included. */
   applied(schema: JsonObject): number {
     const known = this.#applied.get(schema);
     if (known === 0) throw new Error("it refers to itself for the same value, for ever");
@@ -51,7 +51,7 @@ class References {
   #collect(schema: JsonObject): void {
     if (this.all.has(schema)) return;
     this.all.add(schema);
-    // An `$id` below the top would change the base of the references in it.
+    // An `$id` below the top would change the base of the references in its schema.
     if (schema !== this.#root && Object.hasOwn(schema, "$id")) throw new Error("$id may stand at the top only");
     for (const keyword of ["$anchor", "$dynamicAnchor"]) {
       const name = schema[keyword];

@@ -27,7 +27,7 @@ test("uniqueItems compares whole values", () => {
   expect(compileSchema({ uniqueItems: false })([1, 1])).toBe(true);
 });
 
-test("all of many faults are found, without a copy of the list for each new one", () => {
+test("all of many faults are found, without copying the list of faults for each new one", () => {
   const item = { type: "object", properties: { uri: { type: "string", minLength: 2 } }, required: ["rel", "type"] };
   const list = { items: { $ref: "#/$defs/item" }, contains: { anyOf: [{ $ref: "#/$defs/item" }, { const: 1 }] } };
   const check = compileSchema({ $defs: { item }, properties: { list, other: list } }, { allErrors: true });
@@ -53,7 +53,7 @@ test("a schema with an unknown keyword, format, type or target of a reference is
   expect(() => compileSchema({ type: "nonsense" })).toThrow();
 });
 
-test("a schema that refers to itself for ever is a violation, not a crash", () => {
+test("a check against a schema that refers to itself for ever gives a violation, not a crash", () => {
   const check = schemaCheck({ shape: { allOf: [{ $ref: "#" }] }, complete: {} });
   expect(check({ title: "T", meta: {}, content: {}, links: [] }, "shape")).toMatchObject([{ pointer: "" }]);
 });

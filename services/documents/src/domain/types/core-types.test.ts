@@ -41,7 +41,7 @@ test.each([
 });
 
 describe.each(Object.keys(complete))("core/%s", (name) => {
-  test("asks for nothing on intake", () => {
+  test("asks for no key of meta or content on intake", () => {
     expect(type(name).checkShape(document())).toEqual([]);
   });
 

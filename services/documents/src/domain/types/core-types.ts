@@ -6,7 +6,7 @@ import { publisherSite } from "./core/publisher-site.ts";
 import { tag } from "./core/tag.ts";
 import { schemaCheck, type SchemaCheck, type TypeSchemas } from "./json-schema-type.ts";
 
-/** The schemas of the built-in types, which are generation 0, by name. */
+/** From type name to the schemas of a built-in type. They are generation 0 of the type. */
 export const coreSchemas: ReadonlyMap<string, TypeSchemas> = new Map([
   ["core/newswire", newswire],
   ["core/article", article],
@@ -16,7 +16,10 @@ export const coreSchemas: ReadonlyMap<string, TypeSchemas> = new Map([
   ["core/publisher-site", publisherSite],
 ]);
 
-/** Checks of generation 0 of the six types that every tenant has unless it defines them anew. */
+/**
+ * From type name to the check of generation 0. Every tenant has these types; a tenant that defines
+ * one anew gets higher generations of it.
+ */
 export const coreChecks: ReadonlyMap<string, SchemaCheck> = new Map(
   coreSchemas.entries().map(([name, schemas]) => [name, schemaCheck(schemas)]),
 );

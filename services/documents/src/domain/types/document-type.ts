@@ -3,8 +3,8 @@ import type { CheckableDocument } from "../document/assemble-document.ts";
 import type { WorkflowReference } from "../document/document.ts";
 
 /**
- * The rules that a document is checked against: `shape`, on intake and on every edit, has the JSON
- * types of known keys and the keys that are required there; `publication` adds all rules for
+ * The rules that a document is checked against: `shape`, for intake and every edit, has the JSON
+ * types of known keys and the keys that even a draft must have; `publication` adds all rules for
  * published documents.
  */
 export type Tier = "shape" | "publication";
@@ -36,7 +36,8 @@ export interface TypeRegistry {
   /** Whether a tenant has a type: one of the core types, or one with a schema of its own. */
   has(tenantId: string, name: string): Promise<boolean>;
   /**
-   * The type in its newest generation with its current workflow; undefined when it lacks either.
+   * The type in its newest generation with its current workflow; undefined when the tenant has no
+   * schema or no workflow for it.
    */
   find(tenantId: string, name: string): Promise<KnownType | undefined>;
   /**
@@ -46,9 +47,7 @@ export interface TypeRegistry {
   at(tenantId: string, name: string, generation: number): Promise<DocumentType>;
 }
 
-/**
- * The schemas of a type: built in, under that name, or a tenant's own. Can be passed to a thread.
- */
+/** The name of a built-in type, or the schemas of a tenant's own. Can be passed to a thread. */
 export type TypeSource =
   | { readonly builtIn: string }
   | {

@@ -33,8 +33,8 @@ const linearFormats = {
 } as const satisfies Partial<Record<FormatName, string>>;
 
 /**
- * Formats of ajv-formats whose time is bounded by their longest text. RFC 5321 limits a mailbox to
- * 254 characters.
+ * Formats of ajv-formats whose texts have a maximum length, which bounds the time. RFC 5321 limits
+ * a mailbox to 254 characters.
  */
 const boundedFormats = {
   email: { lengthMax: 254, rule: "an e-mail address of at most 254 characters" },

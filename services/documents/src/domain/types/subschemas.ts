@@ -1,9 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
-/** Which schemas a keyword's value contains: it is one, a list of them, or an object of them. */
+/**
+ * How a keyword's value holds schemas: the value is a schema, a list of schemas, or an object whose
+ * members are schemas.
+ */
 type Nesting = "one" | "list" | "map";
 
-/** Keywords whose schemas apply to the same value. */
+/** Keywords whose schemas apply to the same value as the schema that has the keyword. */
 const inPlace: ReadonlyMap<string, Nesting> = new Map([
   ["not", "one"],
   ["if", "one"],
@@ -33,7 +36,7 @@ const deeper: ReadonlyMap<string, Nesting> = new Map([
   ["definitions", "map"],
 ]);
 
-/** The schemas in a schema that apply to the same value. */
+/** The schemas directly in `schema` that apply to the same value as `schema` does. */
 export function subschemasInPlace(schema: JsonObject): JsonObject[] {
   return schemasUnder(schema, inPlace);
 }

@@ -14,7 +14,7 @@ function section(heading: string): string {
   return text.split("\n## ")[0] ?? "";
 }
 
-/** The cells of those rows of a section's tables whose first cell is code. */
+/** The rows of a section's tables whose first cell is code, each as a list of its cells. */
 function tableRows(heading: string): string[][] {
   const lines = section(heading)
     .split("\n")
@@ -69,7 +69,7 @@ test.each([...coreSchemas])(
     const required = new Set(
       ["meta", "content"]
         .flatMap((part) => requiredIn(complete["properties"][part], part))
-        // The page says below "Blocks" that a block needs a type.
+        // The page says this below "Blocks", not in the tables of the types.
         .filter((key) => key !== "content.blocks[].type"),
     );
     const expected = keys.map(([key = "", kind = ""]) => [`\`${key}\``, kind, required.has(key) ? "yes" : ""]);

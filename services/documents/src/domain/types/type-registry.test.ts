@@ -45,7 +45,7 @@ const document = { parts: { title, meta: empty, content: empty, links: none } };
 const needsMeta = (key: string) => ({ properties: { meta: { required: [key] } } });
 
 describe("which type a name means", () => {
-  test("a core type is the built-in one until the tenant defines it, and then for that tenant only", async () => {
+  test("a core type is the built-in one, except for a tenant that has defined it anew", async () => {
     const { types, add } = registry();
     expect(await types.find("demo", "core/article")).toMatchObject({ type: { generation: 0 }, workflow });
     add("demo", "core/article", 1, needsMeta("desk"));

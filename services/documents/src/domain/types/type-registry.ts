@@ -6,7 +6,7 @@ import type { SchemaGeneration } from "./schema-generation.ts";
 
 interface TypeRegistryDeps {
   schemas: {
-    /** The newest generation of each of a tenant's types. */
+    /** From type to newest generation, for all of a tenant's own types. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
     find(tenantId: string, type: string, generation: number): Promise<SchemaGeneration | undefined>;
   };
@@ -30,9 +30,9 @@ const sourceBytesMax = 64 * 1024 * 1024;
 const staleMsMax = 1_000;
 
 /**
- * A registry of the tenants' own types over the core ones. Generations never change, so they are
- * cached as far as memory allows; the newest generation is read again after a second, and whenever
- * a type is not known.
+ * A registry of the tenants' own types over the core ones. Generations never change, so their
+ * schemas are cached, up to 64 MiB of them; the newest generation is read again after a second, and
+ * whenever a type is not known.
  */
 export function createTypeRegistry({ schemas, currentWorkflow, checks }: TypeRegistryDeps): CachedTypeRegistry {
   const newest = new LRUCache<string, ReadonlyMap<string, number>>({

@@ -20,7 +20,7 @@ export interface CreateWorkflowVersionDeps {
   workflows: {
     /** Stores a version. Returns false when that number exists already. */
     insert(tenantId: string, workflow: StoredWorkflow, by: AuditAuthor): Promise<boolean>;
-    /** The newest version of each of a tenant's workflows. */
+    /** From workflow id to newest version, for all of a tenant's own workflows. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
   };
   now(): Date;
@@ -33,9 +33,10 @@ const workflowsMax = 100;
  * Stores the next version of a workflow.
  *
  * @returns the number of the version
- * @throws DomainError `permission_denied`; `too_large` above 64 KiB; `invalid` for a malformed id,
- * or with a pointer for every fault of the definition; `conflict`, with the newest version in the
- * message, when the caller saw another one; `exhausted` beyond 100 workflows
+ * @throws DomainError `permission_denied` when the author is no administrator; `too_large` above 64
+ * KiB; `invalid` for a malformed id, or with a pointer for every fault of the definition;
+ * `conflict`, with the newest version in the message, when the caller saw another one; `exhausted`
+ * beyond 100 workflows
  */
 export async function addWorkflow(
   deps: CreateWorkflowVersionDeps,

@@ -4,7 +4,7 @@ import type { Guard } from "./definition.ts";
 import { definitionJson } from "./definition-json.ts";
 import { parseDefinition } from "./parse-definition.ts";
 
-test("the default workflow, written and read again, is itself", () => {
+test("the default workflow is unchanged after it is written as JSON and read again", () => {
   const { workflowId: _, version: _v, ...body } = defaultWorkflow;
   expect(parseDefinition(JSON.parse(definitionJson(defaultWorkflow).toString()))).toEqual(body);
 });

@@ -5,7 +5,7 @@ import { type DocumentStanding, kindOf, actableStandings, type Standing } from "
 /** A transition that state, version and role allow; its guards are not checked yet. */
 export interface Chosen {
   readonly transition: Transition;
-  /** The version that it acts on, with the state before. */
+  /** The version that the transition acts on, with its state before the transition. */
   readonly subject: Standing;
   readonly from: StateKind;
   readonly to: StateKind;

@@ -16,7 +16,7 @@ function pointersOf(value: unknown): string[] {
   return [];
 }
 
-/** A definition with one transition that differs from `publish`. */
+/** A definition whose one transition is `publish` with `change`. */
 function having(change: object): unknown {
   return { states, transitions: [{ ...publish, ...change }] };
 }

@@ -28,9 +28,9 @@ export interface WorkflowRegistry {
 const staleMsMax = 1_000;
 
 /**
- * A registry of the tenants' own workflows over the built-in one. Versions never change, so they
- * are cached as far as memory allows; activations are read again after a second, and whenever a
- * type has no workflow.
+ * A registry of the tenants' own workflows over the built-in one. Versions never change, so up to
+ * 1,000 of them are cached; activations are read again after a second, and whenever a type has no
+ * workflow.
  */
 export function createWorkflowRegistry({ workflows }: WorkflowRegistryDeps): WorkflowRegistry {
   const definitions = new LRUCache<string, WorkflowDefinition>({ max: 1_000 });

@@ -9,7 +9,7 @@ export function createDocument(deps: IntakeDeps): MethodImpl<typeof DocumentServ
   return async (request, context) => {
     const item = fromCreateRequest(request, callingActor(context));
     // A call without a token gets a random one: each such call is a new attempt. A batch may be
-    // repeated, so there a wrapped document without a token is refused.
+    // repeated, so it refuses a wrapped document without a token.
     const intakeToken = item.intakeToken === "" ? randomUUID() : item.intakeToken;
     const [outcome] = await takeIn(deps, [{ ...item, intakeToken }], context.signal);
     if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("no outcome");

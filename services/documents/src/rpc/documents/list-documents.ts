@@ -21,7 +21,7 @@ export interface ListDocumentsDeps {
   states: Pick<WorkflowRegistry, "hasState">;
 }
 
-/** Lists a tenant's documents, last changed or created first. */
+/** Lists a tenant's documents in the requested order: last changed first, or last created first. */
 export function listDocuments(deps: ListDocumentsDeps): MethodImpl<typeof DocumentService.method.listDocuments> {
   return async (request, { signal }) => {
     const tenantId = requireTenantId(request.tenantId);

@@ -5,7 +5,10 @@ import type { RunTransition } from "../../domain/transitions/transition-queue.ts
 import { fromTransition, toTransitionResult } from "./messages.ts";
 import { callingActor, callingTrace } from "../requests.ts";
 
-/** `transition` queues a request, and announces its snapshot; `open-publishing.ts` makes it. */
+/**
+ * `transition` comes from `open-publishing.ts`. It queues a request, and announces the snapshot
+ * that the transition makes.
+ */
 export interface TransitionDocumentDeps {
   transition: RunTransition;
 }

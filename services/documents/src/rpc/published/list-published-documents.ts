@@ -26,7 +26,10 @@ export function listPublishedDocuments(
   };
 }
 
-/** Throws `invalid` for a type that readers may not see, a limit above 200, a malformed tenant. */
+/**
+ * Throws `invalid` for a type that readers may not see, a limit above 200, or a malformed tenant
+ * id.
+ */
 export function fromListRequest(request: ListPublishedDocumentsRequest): { tenantId: string; page: PageRequest } {
   const { type, updatedSince, cursor, refuseForeignCursor, ifNoneMatch, knownTag } = request;
   const { includeLinks, includeLinked } = request;

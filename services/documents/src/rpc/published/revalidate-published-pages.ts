@@ -8,13 +8,10 @@ import { type ListPublishedDocumentsDeps, currentEtag } from "../../domain/publi
 import { fromListRequest } from "./list-published-documents.ts";
 import { requireBatch } from "../requests.ts";
 
-/** Tags are made from the tenants' clocks alone. */
+/** A page's tag is made from the request and the tenant's clock, without reading the page. */
 type RevalidatePublishedPagesDeps = Pick<ListPublishedDocumentsDeps, "clocks">;
 
-/**
- * Answers with the current tag of each page for which the request has this tag, and with "" for the
- * others. Reads no page.
- */
+/** Answers for each page: its current tag when the caller has this tag, else "". Reads no page. */
 export function revalidatePublishedPages(
   deps: RevalidatePublishedPagesDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.revalidatePublishedPages> {

@@ -19,7 +19,7 @@ export function knownTypesRoute(deps: ListSchemaGenerationsDeps): MeshRoute {
   return meshRoute(methods, { listSchemaGenerations: ["delivery"] });
 }
 
-/** The service of the types' schemas, and of the audit of schemas and workflows. */
+/** `SchemaService`: the schemas of types, and the audit log of changes to schemas and workflows. */
 export function schemaRoute(
   deps: CreateSchemaGenerationDeps & GetSchemaGenerationDeps & ListSchemaGenerationsDeps & ListAuditEntriesDeps,
 ): TeamsRoute {

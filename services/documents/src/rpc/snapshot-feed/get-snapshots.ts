@@ -15,7 +15,7 @@ interface GetSnapshotsDeps {
   attest: Attest;
 }
 
-/** Reads snapshots by reference, in the order of the references, until the answer is full. */
+/** Reads snapshots in the order of their references, as many as fit into 4 MiB. */
 export function getSnapshots(deps: GetSnapshotsDeps): MethodImpl<typeof SnapshotFeedService.method.getSnapshots> {
   return async ({ references }, { signal }) => {
     const keys = distinct(fromReferences(references, referencesMax));

@@ -14,7 +14,10 @@ import { feedPages, toReference } from "./messages.ts";
 
 const typesMax = 100;
 
-/** A publication has the sequence and the commit time of its document's newest snapshot. */
+/**
+ * `publications` answers requests for the latest snapshots only: a publication has the sequence and
+ * the commit time of its document's newest snapshot.
+ */
 export interface ListSnapshotsDeps {
   snapshots: Pick<SnapshotStore, "list">;
   publications: Pick<PublicationStore, "listLatestSnapshots">;

@@ -54,8 +54,8 @@ export function toSnapshot(snapshot: FeedSnapshot) {
 /**
  * Reads the signature of a snapshot. Throws `invalid` unless it can be an Ed25519 signature over a
  * statement that names the snapshot and the key. Version, status and digest of the statement are
- * not compared: signing states only what documents attested, and `settleSnapshots` requires its
- * endorsement.
+ * not compared: signing states only what documents attested, and `settleSnapshots` requires
+ * signing's endorsement.
  */
 export function fromSignature(
   { tenantId, documentId, sequence }: SnapshotKey,

@@ -66,7 +66,7 @@ const definitions: Members = {
   block,
 };
 
-/** The blocks that `content.blocks` may contain, at any level. */
+/** A list of blocks, each of which may contain further blocks. */
 export const blocks: AnySchemaObject = { $ref: "#/$defs/blocks" };
 
 /**
