@@ -18,7 +18,9 @@ export function broken(check: string, finding: string, remedy: string): Finding 
   return { check, status: "broken", finding, remedy };
 }
 
-/** A part that was not checked: a setting is missing, the key lacks a scope, or a service is away. */
+/**
+ * A part that was not checked: a setting is missing, the key lacks a scope, or a service is away.
+ */
 export function unchecked(check: string, remedy: string, finding = "address unknown"): Finding {
   return { check, status: "unchecked", finding, remedy };
 }

@@ -57,8 +57,8 @@ export async function readVersion(
 }
 
 /**
- * The newest version of a document that was never published, even with `last-published`; the
- * service then refuses the transition.
+ * For a document that was never published this is the newest version, even with `last-published`;
+ * the service refuses a transition that may not start from the status of that version.
  */
 function versionOf({ version, lastPublished }: Document, on: VersionChoice): bigint {
   return on === "last-published" && lastPublished ? lastPublished.version : version;

@@ -21,8 +21,8 @@ interface ShownWebhooks {
 const deliveriesMax = 1_000;
 
 /**
- * Reads the state of a document's webhooks, by endpoint. Returns the reason as text when the
- * address of delivery is unknown or a call to it fails, because the document is shown even then.
+ * Reads the state of a document's webhooks, by endpoint. When the address of delivery is unknown or
+ * a call to delivery fails, returns a text that says so, because the document is shown even then.
  */
 export async function readWebhooks(
   session: Session,

@@ -51,7 +51,7 @@ test("NDJSON is recognised by its name or its first line, and a bad line does no
   }
 });
 
-test("a single line of NDJSON is an entry too", async () => {
+test("an .ndjson file of a single line is one entry, named with the number of the line", async () => {
   expect(await entriesOf("single.ndjson", '{"id":"a"}')).toEqual([["single.ndjson:1", { value: { id: "a" } }]]);
 });
 

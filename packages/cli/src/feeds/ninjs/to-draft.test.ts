@@ -150,7 +150,7 @@ test("a picture becomes a core/image with alternative text, credit, focus and re
   expect(draft.meta).not.toHaveProperty("edNote");
 });
 
-test("a picture's credit line wins over byline and holder, and a plain body is its alternative text", () => {
+test("a picture's credit line goes before its byline, and a plain body is its alternative text", () => {
   const { meta, content } = toDraft({
     uri,
     type: "picture",
