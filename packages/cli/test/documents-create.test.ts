@@ -98,7 +98,7 @@ test("an answer that does not come from Vidimus is reported as such", async () =
   });
 });
 
-test("a redirect is not followed, so the key reaches no other server", async () => {
+test("a redirect is an error, and is not followed", async () => {
   gateway.scripted.push((response) => void response.writeHead(307, { location: "/elsewhere" }).end());
   expect((await create(["-"], "{}")).code).toBe(1);
   expect(gateway.bodies).toHaveLength(1);

@@ -136,7 +136,7 @@ test("a terminal gets a progress bar on standard error, a pipe gets none", async
   expect((await importFiles(["own.ndjson"])).stderr).toBe("");
 });
 
-test("without --json people get the list and the sum", async () => {
+test("without --json the rejected items are listed, with the sums below", async () => {
   const argv = ["documents", "import", "video.json", "story.json", "--gateway", gateway.url, "--key", gateway.key];
   const { stdout } = await run(argv, { cwd });
   expect(stdout).toBe(
