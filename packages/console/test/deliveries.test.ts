@@ -139,7 +139,7 @@ test.each([
   ["state", "lost", "Knows no"],
   ["since", "yesterday", "This is not a time."],
   ["until", "2026-02-31T99:00", "This is not a time."],
-])("a malformed %s is refused at its field", async (name, value, words) => {
+])("a malformed filter %s of the list is refused at its field", async (name, value, words) => {
   const page = await open(`/deliveries?${new URLSearchParams({ [name]: value })}`);
   expect(page.status).toBe(400);
   expect(page.text).toContain(`<a href="#${name}">`);

@@ -7,7 +7,7 @@ import type { Identity } from "../domain/identity.ts";
 
 /**
  * A sign-in that has begun: what the console checks the issuer's answer against. The browser keeps
- * it in a cookie until it returns from the issuer.
+ * the attempt in a cookie until the browser returns from the issuer.
  */
 export interface SignInAttempt {
   readonly state: string;
@@ -148,8 +148,9 @@ function unproven(cause?: unknown): DomainError {
 }
 
 /**
- * The time at which the person proved its identity. A time in the future counts as now, because
- * otherwise the sign-in would stay recent for too long.
+ * The time at which the person proved its identity. A time up to 10 s in the future counts as now,
+ * because otherwise the sign-in would stay recent for too long. Throws without a time, and for one
+ * further in the future.
  */
 function proofTime(authTimeSeconds: number | undefined): Date {
   const now = Date.now();

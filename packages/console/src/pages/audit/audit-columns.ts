@@ -37,7 +37,7 @@ function subjectOf(entry: AuditEntry, names: ActorNames, { at }: TenantCall): Ht
   return html`<code class="q">${subject}</code>`;
 }
 
-/** The facts of an entry that the other columns do not show. */
+/** The facts of an entry that the other columns shorten or leave out. */
 function details(entry: AuditEntry): Html {
   const { at, role, identity, keyPrefix, fromAddress, requestId, subject } = entry;
   const facts: (readonly [string, string])[] = [
