@@ -207,7 +207,7 @@ describe("receivers of webhooks", () => {
     expect(JSON.stringify(stuck)).not.toContain("secret");
   });
 
-  test("without a tenant they are not checked, and receivers that cannot be read are broken", async () => {
+  test("are not checked without a tenant, and are broken when they cannot be read", async () => {
     const gateway = await openGateway();
     const { target } = stack.use(await openTestServices(route(EndpointService, {})));
     const asked = await doctor(["--gateway", gateway.url, "--delivery", target]);

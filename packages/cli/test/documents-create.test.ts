@@ -29,7 +29,7 @@ test("create sends a document byte for byte", async () => {
   expect(gateway.bodies).toEqual([text]);
 });
 
-test("the file - is standard input", async () => {
+test("the file - stands for standard input", async () => {
   expect(await create(["-"], text)).toMatchObject({ code: 0 });
   expect(gateway.documents.has(id)).toBe(true);
 });
@@ -108,7 +108,7 @@ test.each([
   [["gone.json"], "", "gone.json cannot be read"],
   [["."], "", ". cannot be read"],
   [["-"], "{", "- is not JSON"],
-])("%j fails, and the message says why", async (argv, stdin, words) => {
+])("create %j fails, and the message says why", async (argv, stdin, words) => {
   expect(await create(argv, stdin)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
 });
 

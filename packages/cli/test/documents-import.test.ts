@@ -51,7 +51,7 @@ async function importFiles(files: readonly string[], { key = gateway.key, isTTY 
   };
 }
 
-test("a ninjs item goes in once; a second run creates nothing", async () => {
+test("a ninjs item is created once, and a second import reports it as existing", async () => {
   const first = await importFiles(["story.json"]);
   expect(first).toMatchObject({ code: 0, report: { created: [storyId], existing: [], rejected: [] } });
   expect(gateway.documents.get(storyId)).toMatchObject({ type: "core/newswire", title: "Skjelv" });

@@ -70,7 +70,7 @@ test("doctor finds only that the dev stack is stopped", async () => {
   ]);
 });
 
-test("a stack of which one part listens is not reported as stopped, nor is the gateway of --gateway", async () => {
+test("a stack of which one part listens, and a gateway of --gateway, are not reported as stopped", async () => {
   await using listening = await openTestPages({});
   await keep({ gateway: listening.url });
   const away = await run(["documents", "list"], { cwd });

@@ -20,7 +20,7 @@ const title = `"><script>alert("title")</script> färjan`;
 const scripted = `<script>alert("answer")</script>`;
 const at = (path: string) => `${console.origin}/t/${console.tenantId}${path}`;
 const open = (path: string) => ada.open(at(path));
-/** The path below the tenant. */
+/** The path of a page, without `/t/{tenant}`. */
 const pathOf = ({ url }: Page) => url.pathname.replace(/^\/t\/\w+/, "");
 const decoded = (markup: string) =>
   markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));

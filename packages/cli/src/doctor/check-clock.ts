@@ -5,7 +5,7 @@ import { broken, type Finding, ok, warning } from "./finding.ts";
  * seconds.
  */
 const noticeableMs = 5_000;
-/** Receivers refuse webhooks beyond this difference. */
+/** Receivers refuse the webhooks of a machine whose clock is this far off. */
 const refusedMs = 300_000;
 
 /**

@@ -17,7 +17,7 @@ export const teamsNames = ["access", "documents", "phrases", "delivery"] as cons
 
 type TeamsName = (typeof teamsNames)[number];
 
-/** The service that each teams door must serve. */
+/** From the name of a teams door to the type name of a service that it must serve. */
 const teamsDoors: Readonly<Record<TeamsName, string>> = {
   access: AccessService.typeName,
   documents: DocumentService.typeName,
@@ -25,7 +25,7 @@ const teamsDoors: Readonly<Record<TeamsName, string>> = {
   delivery: EndpointService.typeName,
 };
 
-/** The service that each mesh door must serve. */
+/** From the name of a mesh door to the type name of a service that it must serve. */
 const meshDoors = {
   access: TenantService.typeName,
   documents: PublishedDocumentService.typeName,

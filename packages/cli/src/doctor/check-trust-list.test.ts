@@ -98,7 +98,7 @@ test("a delegation that ends in 31 days is shown, and one that ends in 30 days i
   ]);
 });
 
-test("a list that receivers refuse is broken: planted, not stated, old, or not under the root", async () => {
+test("a list that receivers refuse is broken: one that is planted, not stated, old, or not under the root", async () => {
   const state = (issuedAt: number, delegation: string | null) =>
     stater.state({ active: active.keyId, keys: [active] }, { issuedAt, delegation });
   const genuine = state(nowMs, null);

@@ -1,4 +1,3 @@
-/** The result of one check; every status but `ok` has a remedy. */
 export type Finding =
   | { readonly check: string; readonly status: "ok"; readonly finding: string }
   | { readonly check: string; readonly status: Trouble; readonly finding: string; readonly remedy: string };

@@ -42,8 +42,8 @@ export async function applyTransition(
 }
 
 /**
- * Reads the version that a transition will name. An edit between the two calls makes the transition
- * fail with ABORTED.
+ * Reads the version that a transition will name. An edit between this call and the transition makes
+ * the transition fail with ABORTED.
  *
  * @throws CliError when the document does not exist or the service cannot be reached
  */

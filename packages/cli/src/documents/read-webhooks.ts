@@ -10,9 +10,9 @@ import type { Session } from "../session.ts";
 interface ShownWebhooks {
   readonly endpointId: string;
   readonly url: string;
-  /** Number of deliveries in each state. */
+  /** From state to number of deliveries. */
   readonly states: Readonly<Record<string, number>>;
-  /** Of the newest delivery with an attempt. */
+  /** The last attempt of the newest delivery that has one. */
   readonly lastAttempt: ReturnType<typeof toShown>["lastAttempt"];
   readonly nextAttemptAt: string | null;
 }

@@ -63,7 +63,7 @@ test.each([
   ["none.json", "[]", "is an empty list"],
   ["latin1.json", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
   ["latin1.ndjson", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
-])("the file %s is one fault", async (name, content, fault) => {
+])("the file %s is read as one fault", async (name, content, fault) => {
   const entries = await entriesOf(name, content);
   expect(entries).toEqual([[expect.stringContaining(name), { fault: expect.stringContaining(fault) }]]);
 });

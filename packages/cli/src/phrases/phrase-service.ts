@@ -51,8 +51,8 @@ export async function openLanguage(session: Session, language: string): Promise<
 }
 
 /**
- * Reads the first column of an export. Each piece ends after a complete row, and no cell has a line
- * break.
+ * Reads the ids in the first column of a CSV export. Each piece ends after a complete row, and no
+ * cell has a line break.
  */
 async function idsOf(pieces: AsyncIterable<{ content: Uint8Array }>): Promise<Set<string>> {
   const ids = new Set<string>();

@@ -11,7 +11,6 @@ type Push =
    */
   | { readonly outcome: "existing"; readonly mayBeOurs: boolean; readonly message: string };
 
-/** The documents of one tenant over public HTTP. */
 export interface DocumentsApi {
   /**
    * Pushes one document, given as JSON.

@@ -34,7 +34,7 @@ test("a 503 is waited out, and its attempt counts as one that may have been carr
   expect(await run.outcome).toMatchObject({ answer: { status: 409 }, lost: true });
 });
 
-test("Retry-After may be a date, and zero becomes the shortest pause", async () => {
+test("a Retry-After may be a date, and one of zero becomes the shortest pause", async () => {
   const run = scripted([
     answer(429, { "retry-after": new Date(Date.now() + 60_000).toUTCString() }),
     answer(429, { "retry-after": "0" }),

@@ -11,7 +11,6 @@ import {
 import type { Session } from "../session.ts";
 import { openService, type ServiceCaller } from "./open-service.ts";
 
-/** The services with an audit log. */
 export const auditedServices = ["access", "delivery", "documents", "signing"] as const;
 export type AuditedService = (typeof auditedServices)[number];
 

@@ -116,7 +116,7 @@ test("profiles that others may read are refused", async () => {
   await resolve({ flags: { profile: "staging" } });
 });
 
-test("XDG_CONFIG_HOME moves the profiles", async () => {
+test("profiles are looked for in the folder that XDG_CONFIG_HOME names", async () => {
   const env = { XDG_CONFIG_HOME: join(root, "elsewhere") };
   await expect(resolve({ flags: { profile: "staging" }, env })).rejects.toThrow(join(root, "elsewhere", "vidimus"));
 });

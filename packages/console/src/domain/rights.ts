@@ -1,4 +1,4 @@
-/** Roles of the platform, the strongest first. All others belong to workflows. */
+/** Roles of the platform, the strongest first. All other roles belong to workflows. */
 const platformRoles = ["owner", "admin", "integrator"] as const;
 
 /** From a right that pages need to the roles that have it, the strongest first. */

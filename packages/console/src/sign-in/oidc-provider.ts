@@ -75,7 +75,7 @@ export class OidcProvider {
   }
 
   /**
-   * Ends a sign-in with the issuer's answer.
+   * Completes a sign-in with the issuer's answer.
    *
    * @param url with which the browser returned
    * @throws DomainError `unauthenticated` when the answer does not prove an identity, `unavailable`
@@ -102,7 +102,8 @@ export class OidcProvider {
   }
 
   /**
-   * Where the browser ends its session at the issuer; undefined when the issuer has no such page.
+   * URL of the page at which the browser ends its session at the issuer; undefined when the issuer
+   * has no such page.
    */
   async signOutUrl(idToken: string): Promise<string | undefined> {
     const configuration = await this.#discover();
@@ -117,7 +118,7 @@ export class OidcProvider {
     return client.fetchUserInfo(configuration, accessToken, subject).catch(refuse);
   }
 
-  /** Reads the issuer's metadata, once an hour. A failure is not cached. */
+  /** Reads the issuer's metadata, at most once an hour. A failure is not cached. */
   #discover(): Promise<client.Configuration> {
     const now = performance.now();
     if (this.#discovered && now - this.#discovered.at < discoveredMs) return this.#discovered.value;

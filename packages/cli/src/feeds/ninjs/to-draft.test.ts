@@ -66,7 +66,7 @@ test("a text item becomes a core/newswire, with every member that has a place in
   });
 });
 
-test("a text item without bodies is mapped, too: its description is its text", () => {
+test("the description of a text item without bodies becomes the text of the document", () => {
   const { type, content, meta } = toDraft({ uri, type: "text", descriptions: [{ role: "text", value: "Kort." }] });
   expect({ type, content, meta }).toMatchObject({ type: "core/newswire", content: { text: "Kort." } });
   expect(meta).not.toHaveProperty("description");
@@ -289,6 +289,6 @@ test.each([
   expect(toDraft({ uri, type: "text", ...members }).title).toBe(title);
 });
 
-test("a slugline that serves as title is still the slugline", () => {
+test("a slugline that serves as title also stays the slugline in meta", () => {
   expect(toDraft({ uri, type: "text", slugline: "s" }).meta).toMatchObject({ slugline: "s" });
 });

@@ -67,7 +67,9 @@ export function readDictionary(text: string, rules: AffixRules | undefined): Dic
   return { words: [...words.values()], leftOut, flagged };
 }
 
-/** An entry: a word, its flags after a slash that is not escaped, then morphological fields. */
+/**
+ * Reads an entry: a word, its flags after a slash that is not escaped, then morphological fields.
+ */
 function readEntry(line: string): { word: string; flags: string } {
   const [entry = ""] = line.split(/\t|\s+(?=[a-z]{2}:)/);
   const slash = /(?<!\\)\//.exec(entry)?.index ?? entry.length;

@@ -68,7 +68,7 @@ function details(entry: AuditEntry): Html {
   </details>`;
 }
 
-/** The JSON object of an entry; empty when it is malformed. */
+/** The details of an entry, which are a JSON object; empty when they are malformed. */
 function detailOf({ detailJson }: AuditEntry): Readonly<Record<string, unknown>> {
   try {
     const detail: unknown = JSON.parse(Buffer.from(detailJson).toString());

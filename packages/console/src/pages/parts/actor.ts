@@ -5,7 +5,7 @@ import type { MemberCalls } from "../../rpc/called-methods.ts";
 import { roleFor } from "../../domain/rights.ts";
 import { type Html, html } from "../../markup/html.ts";
 
-/** From the actor of a person to the name. */
+/** From the actor of a person to the person's name. */
 export type ActorNames = ReadonlyMap<string, string>;
 
 /** The most names that access returns in one answer. */
