@@ -9,7 +9,7 @@ type CommandLoader = () => Promise<CommandMaker>;
 export interface Noun {
   readonly name: string;
   readonly description: string;
-  /** Loaders of the commands, by the command's name. */
+  /** From the name of a command to the function that loads it. */
   readonly commands: Readonly<Record<string, CommandLoader>>;
 }
 

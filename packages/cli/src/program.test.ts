@@ -13,7 +13,7 @@ test("every setting has the flag that the message about a missing setting names"
 });
 
 test.each(nouns.flatMap(({ name, commands }) => Object.keys(commands).map((command) => [name, command] as const)))(
-  "%s %s is loaded under its own name, and no other command with it",
+  "the command %s %s is loaded under its own name, and no other command with it",
   async (noun, name) => {
     const { stdin, stdout, stderr } = process;
     const world = { env: {}, cwd: "/", home: "/", user: "kari", stdin, stdout, stderr, sleep: async () => {} };

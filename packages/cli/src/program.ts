@@ -53,8 +53,9 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
 }
 
 /**
- * Whether a word is this noun, and not a command of an earlier noun, as in `signing-keys audit`. A
- * word after a flag may be the flag's value, so it is not taken for an earlier noun.
+ * Whether the command line names this noun: one of its words is the noun, and is not the command of
+ * an earlier noun, as `audit` is in `signing-keys audit`. A word after a flag may be the flag's
+ * value, so it is not taken for an earlier noun.
  */
 function isMeant({ name }: Noun, argv: readonly string[]): boolean {
   const at = argv.indexOf(name);
@@ -64,8 +65,8 @@ function isMeant({ name }: Noun, argv: readonly string[]): boolean {
 }
 
 /**
- * The commands of a noun that the words name; all of them when they name none, for a help text or
- * an error that lists them.
+ * Loads the commands of a noun that the command line names. When it names none, loads all of them,
+ * because the help text or the error lists them.
  */
 function loadCommands({ commands }: Noun, argv: readonly string[]): Promise<CommandMaker[]> {
   const named = Object.keys(commands).filter((name) => argv.includes(name));

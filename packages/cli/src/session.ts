@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 export interface Session {
   readonly world: World;
   readonly settings: Settings;
-  /** Longest total of waits for one request, in ms, when answers have `Retry-After`. */
+  /** Longest total of pauses between the attempts of one request to the public API, in ms. */
   readonly maxWaitMs: number;
   /** Writes the result to standard output: with --json as one line of JSON, else as the text. */
   print(result: unknown, text: string): void;
@@ -31,7 +31,10 @@ export async function openSession(world: World, command: Command): Promise<Sessi
   };
 }
 
-/** The settings that the command line names, by flag; undefined for the others. */
+/**
+ * From flag to value, for settings and for `--profile` and `--key-file`; undefined for flags that
+ * the command line does not have.
+ */
 export function flagsOf(command: Command): SettingSources["flags"] {
   const options = command.optsWithGlobals<GlobalOptions>();
   const names = ["profile", "key-file", ...settingNames] satisfies (keyof SettingSources["flags"])[];

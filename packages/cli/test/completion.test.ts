@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { nouns } from "../src/nouns.ts";
 import { run } from "./support/run.ts";
 
-/** What bash offers for the last of the words, which follow `vidimus`. */
+/** What bash offers in place of the last word of `vidimus WORD…`. */
 async function offered(...words: string[]): Promise<string[]> {
   const { stdout: script } = await run(["completion", "bash"]);
   const line = ["vidimus", ...words].map((word) => `'${word}'`).join(" ");

@@ -12,7 +12,7 @@ import { openTestPages, type TestPage } from "./support/pages.ts";
 import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";
 
-/** A port where no server listens; unlike port 1, fetch does not refuse it. */
+/** No server listens on port 2, and fetch dials it. Port 1 it would refuse without dialling. */
 const unreachable = "http://127.0.0.1:2";
 
 interface Finding {
@@ -124,7 +124,7 @@ describe("through the gateway", () => {
     expect(of("documents by HTTP")?.status).toBe("ok");
   });
 
-  test("a write that fails is broken although its answer shows a full budget", async () => {
+  test("a write that fails is broken although its answer shows that budget is left", async () => {
     const headers = { ratelimit: '"writes";r=9;t=1', "ratelimit-policy": '"writes";q=10;w=60' };
     const body = refusal("INTERNAL", "internal error");
     const gateway = await openGateway({ "POST /v1/documents": { status: 500, body, headers } });
@@ -152,7 +152,7 @@ describe("through the gateway", () => {
     ]);
   });
 
-  test("the key is never printed", async () => {
+  test("a key that the gateway refuses is not printed", async () => {
     const body = refusal("UNAUTHORIZED", "no");
     const gateway = await openGateway({ "GET /v1/phrases": { status: 401, body } });
     const { code, stdout, stderr } = await run(["doctor", "--gateway", gateway.url, "--key", "vk_secret"]);
@@ -185,7 +185,7 @@ describe("receivers of webhooks", () => {
     endpoint("unknown", {}),
   ];
 
-  test("each stuck one is a warning with its name, last error and remedy, and without the path of its URL", async () => {
+  test("each one that needs attention is a warning with a remedy, and without the path of its URL", async () => {
     const gateway = await openGateway();
     const served = route(EndpointService, { listEndpoints: () => ({ endpoints }) });
     const { target } = stack.use(await openTestServices(served));
@@ -207,7 +207,7 @@ describe("receivers of webhooks", () => {
     expect(JSON.stringify(stuck)).not.toContain("secret");
   });
 
-  test("without a tenant they are not checked, and receivers that cannot be read are broken", async () => {
+  test("are not checked without a tenant, and are broken when they cannot be read", async () => {
     const gateway = await openGateway();
     const { target } = stack.use(await openTestServices(route(EndpointService, {})));
     const asked = await doctor(["--gateway", gateway.url, "--delivery", target]);
@@ -293,7 +293,7 @@ describe("internal ports", () => {
     ["the key ring cannot be read: keys.0.publicKey", "restore the newest key ring"],
     ["connection refused", "MONGODB_URL"],
     ["constructor", "MONGODB_URL"],
-  ])("a service that is not ready because of %j is broken, with a remedy of its own", async (reason, words) => {
+  ])("a service that is not ready because of %j is broken, with the remedy for this reason", async (reason, words) => {
     const page = { status: 503, body: { ok: false, reason } };
     const [gateway, ops] = [await openGateway(), stack.use(await openTestPages({ "GET /readyz": page }))];
     const { of } = await doctor(["--gateway", gateway.url, "--ops", `delivery=${ops.url}`]);
@@ -334,7 +334,7 @@ describe("MongoDB and NATS", () => {
     ['INFO {"version":"2.11.0"}\r\n', "2.11.0 without JetStream"],
     ["SSH-2.0-OpenSSH_9.2\r\n", "what answers there is no nats-server"],
     ["", "what answers there is no nats-server"],
-  ])("a greeting of %j is broken", async (greeting, finding) => {
+  ])("a NATS server that greets with %j is broken", async (greeting, finding) => {
     const gateway = await openGateway();
     const server = createServer((socket) => void socket.on("error", () => undefined).end(greeting));
     stack.defer(() => void server.close());
@@ -364,7 +364,7 @@ describe("MongoDB and NATS", () => {
     },
   );
 
-  test("a URL of another kind is an error that does not show the URL", async () => {
+  test("a MongoDB URL of another scheme is an error that does not show the URL", async () => {
     const argv = ["doctor", "--gateway", unreachable, "--mongodb", "postgres://me:hunter2@h/"];
     const { code, stderr } = await run(argv);
     expect([code, stderr]).toEqual([1, expect.stringContaining("--mongodb (VIDIMUS_MONGODB) must be a URL like")]);

@@ -29,7 +29,7 @@ test("create sends a document byte for byte", async () => {
   expect(gateway.bodies).toEqual([text]);
 });
 
-test("the file - is standard input", async () => {
+test("the file - stands for standard input", async () => {
   expect(await create(["-"], text)).toMatchObject({ code: 0 });
   expect(gateway.documents.has(id)).toBe(true);
 });
@@ -98,7 +98,7 @@ test("an answer that does not come from Vidimus is reported as such", async () =
   });
 });
 
-test("a redirect is not followed, so the key reaches no other server", async () => {
+test("a redirect is an error, and is not followed", async () => {
   gateway.scripted.push((response) => void response.writeHead(307, { location: "/elsewhere" }).end());
   expect((await create(["-"], "{}")).code).toBe(1);
   expect(gateway.bodies).toHaveLength(1);
@@ -108,7 +108,7 @@ test.each([
   [["gone.json"], "", "gone.json cannot be read"],
   [["."], "", ". cannot be read"],
   [["-"], "{", "- is not JSON"],
-])("%j fails, and the message says why", async (argv, stdin, words) => {
+])("create %j fails, and the message says why", async (argv, stdin, words) => {
   expect(await create(argv, stdin)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
 });
 

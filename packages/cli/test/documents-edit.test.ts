@@ -105,7 +105,7 @@ test("update --version names the version the content was made from: an edit in b
   expect(updates).toHaveLength(1);
 });
 
-test("update reads standard input", async () => {
+test("update of the file - reads standard input", async () => {
   await documents(["update", "a", "-"], { stdin: '{"title":"Inn"}' });
   expect(updates).toMatchObject([{ json: '{"title":"Inn"}' }]);
 });
@@ -118,12 +118,12 @@ test.each(["0", "-1", "1.5", "x", ""])("update --version %j is a wrong command l
 test.each([
   ["bad.json", "bad.json is not JSON"],
   ["none.json", "none.json cannot be read"],
-])("update of %s sends nothing", async (file, words) => {
+])("update with the file %s fails and sends nothing", async (file, words) => {
   expect(await documents(["update", "a", file])).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
   expect(updates).toEqual([]);
 });
 
-test("list shows 50 documents, and says when there are more", async () => {
+test("list shows 50 documents by default, and says when there are more", async () => {
   const { code, stdout, stderr } = await documents(["list", "--type", "core/article", "--status", "draft", "--json"]);
   expect([code, stderr]).toEqual([0, "there are more than 50: --limit\n"]);
   const rows = JSON.parse(stdout) as unknown[];
@@ -172,7 +172,7 @@ test("transitions lists what the role may do, and what would refuse it", async (
   expect(stdout).toMatch(/publish +2 +draft +usable +notEmbargoed: later\n/);
 });
 
-test("a refusal says which transitions are possible", async () => {
+test("a refused update says which transitions are possible", async () => {
   expect((await documents(["update", "stale", "new.json", "--version", "5"])).stderr).toBe(
     "error: document stale is at version 7, review\npossible now: return, approve\n",
   );

@@ -51,7 +51,7 @@ async function importFiles(files: readonly string[], { key = gateway.key, isTTY 
   };
 }
 
-test("a ninjs item goes in once; a second run creates nothing", async () => {
+test("a ninjs item is created once, and a second import reports it as existing", async () => {
   const first = await importFiles(["story.json"]);
   expect(first).toMatchObject({ code: 0, report: { created: [storyId], existing: [], rejected: [] } });
   expect(gateway.documents.get(storyId)).toMatchObject({ type: "core/newswire", title: "Skjelv" });
@@ -136,7 +136,7 @@ test("a terminal gets a progress bar on standard error, a pipe gets none", async
   expect((await importFiles(["own.ndjson"])).stderr).toBe("");
 });
 
-test("without --json people get the list and the sum", async () => {
+test("without --json the rejected items are listed, with the sums below", async () => {
   const argv = ["documents", "import", "video.json", "story.json", "--gateway", gateway.url, "--key", gateway.key];
   const { stdout } = await run(argv, { cwd });
   expect(stdout).toBe(

@@ -141,7 +141,7 @@ test("one refused document of a batch fails alone, and its violations are on lin
   expect(transitions.map(({ documentId }) => documentId)).toEqual(["a", "b"]);
 });
 
-test("a call that fails fails its batch, and the other batches go on", async () => {
+test("a failed call fails only the documents of its own batch", async () => {
   const { code, stdout, stderr } = await documents("withhold", ...manyIds, brokenId, "--json");
   expect([code, stderr]).toEqual([1, "error: 23 of 151 transitions failed\n"]);
   const { failed } = JSON.parse(stdout) as { failed: { id: string; reason: string }[] };

@@ -24,7 +24,7 @@ const changes: unknown[] = [];
 beforeAll(async () => {
   services = await openTestServices(
     route(AccessService, {
-      // In two pages, as the service answers for a tenant with many keys.
+      // Answers two pages, as the service does for a tenant with many keys.
       listApiKeys: ({ pageToken, liveOnly }) =>
         liveOnly
           ? { apiKeys: keys.slice(0, 2) }

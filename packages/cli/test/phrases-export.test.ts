@@ -41,7 +41,7 @@ test.each([[["--output", "x.csv"]], [[]]])(
   },
 );
 
-test("a file whose name ends in .json is written as JSON", async () => {
+test("an export to a file whose name ends in .json is JSON", async () => {
   const gateway = `http://127.0.0.1:${portOf(server.address())}`;
   const argv = ["phrases", "export", "--output", "x.JSON", "--gateway", gateway, "--key", "vk_test"];
   expect(await run(argv, { cwd })).toMatchObject({ code: 0, stderr: "" });

@@ -51,7 +51,7 @@ const importWords = (count: number) =>
     { stdin: Array.from({ length: count }, (_, n) => `ord ${n}`).join("\n") },
   );
 
-test("Retry-After is waited out for each part", async () => {
+test("Retry-After is waited out, and then every part is imported", async () => {
   busy = 2;
   const stdout = "60000 imported: 60000 created, 0 changed, 0 unchanged\n";
   expect(await importWords(60_000)).toMatchObject({ code: 0, stdout, pausesMs: [33_000, 33_000] });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestPages } from "./support/pages.ts";
 import { run } from "./support/run.ts";
 
-/** Addresses where nothing listens; unlike port 1, fetch does not refuse port 2. */
+/** No server listens on port 2, and fetch dials it. Port 1 it would refuse without dialling. */
 const gateway = "http://127.0.0.1:2";
 const grpc = { access: "127.0.0.1:2", documents: "127.0.0.1:2", phrases: "127.0.0.1:2", delivery: "127.0.0.1:2" };
 const tenants = [{ id: "demo", apiKey: "vk_demo" }];
@@ -70,7 +70,7 @@ test("doctor finds only that the dev stack is stopped", async () => {
   ]);
 });
 
-test("a stack of which one part listens is not reported as stopped, nor is the gateway of --gateway", async () => {
+test("a stack of which one part listens, and a gateway of --gateway, are not reported as stopped", async () => {
   await using listening = await openTestPages({});
   await keep({ gateway: listening.url });
   const away = await run(["documents", "list"], { cwd });

@@ -20,7 +20,7 @@ const title = `"><script>alert("title")</script> färjan`;
 const scripted = `<script>alert("answer")</script>`;
 const at = (path: string) => `${console.origin}/t/${console.tenantId}${path}`;
 const open = (path: string) => ada.open(at(path));
-/** The path below the tenant. */
+/** The path of a page, without `/t/{tenant}`. */
 const pathOf = ({ url }: Page) => url.pathname.replace(/^\/t\/\w+/, "");
 const decoded = (markup: string) =>
   markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
@@ -139,7 +139,7 @@ test.each([
   ["state", "lost", "Knows no"],
   ["since", "yesterday", "This is not a time."],
   ["until", "2026-02-31T99:00", "This is not a time."],
-])("a malformed %s is refused at its field", async (name, value, words) => {
+])("a malformed filter %s of the list is refused at its field", async (name, value, words) => {
   const page = await open(`/deliveries?${new URLSearchParams({ [name]: value })}`);
   expect(page.status).toBe(400);
   expect(page.text).toContain(`<a href="#${name}">`);

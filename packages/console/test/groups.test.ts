@@ -75,7 +75,7 @@ test("two first sign-ins of a person at once make one member", async () => {
   expect(await rolesOf("ida")).toEqual(["editor"]);
 });
 
-test("CONSOLE_LINKS=on lets codes sign in beside the issuer", async () => {
+test("CONSOLE_LINKS=on lets one-time codes sign in beside the issuer", async () => {
   const { code } = await world.members.createSignInLink({ tenantId: "demo" });
   const browser = new Browser();
   expect((await browser.open(`${world.origin}/sign-in`)).text).toContain("One-time code");

@@ -66,7 +66,7 @@ async function registerEndpoints(): Promise<string[]> {
 }
 
 /**
- * The rows of this test's delivery service, found by an endpoint: other databases have other
+ * The collection with the deliveries of this test. Its database is the one that has the test's
  * endpoints.
  */
 async function deliveries() {

@@ -223,7 +223,7 @@ describe("an import", () => {
     expect(page.text).toContain(`name="rows" value="${bad}"`);
   });
 
-  test("shows text of a file as text", async () => {
+  test("shows the text of its file as text, never as markup", async () => {
     const page = await browser.submit(
       `${base}/import`,
       upload("language,phrase\nsv_SE,<img src=x onerror=alert(1)>\n"),

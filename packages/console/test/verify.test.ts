@@ -25,7 +25,7 @@ afterAll(() => opened.disposeAsync());
 
 const open = (path: string) => browser.open(`${console.origin}/t/${console.tenantId}${path}`);
 
-/** Headers as lines, as they came. */
+/** The headers of a webhook as lines, in the order in which they came. */
 const linesOf = ({ headers }: Webhook) =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${String(value)}`)
@@ -77,7 +77,7 @@ test("a genuine webhook passes every check, and its secret is in no answer", asy
   expect(decoded(page.text)).toContain(webhook.body.toString());
 });
 
-test("without the secret the HMACs are not checked, and the rest is", async () => {
+test("without the secret only the HMACs are not checked", async () => {
   const page = await verify({});
   expect(wordsOf(page)).toContain("The snapshot is genuine.");
   expect(checksWith(page, "not checked")).toEqual([

@@ -3,8 +3,8 @@ import { nouns, soloCommands } from "../nouns.ts";
 import type { World } from "../world.ts";
 
 /**
- * The words that may come next, by the words before: `noun`, `noun command`, the name of a command
- * without a noun, or "" for the first word.
+ * From the words typed so far to the words that may follow. A key is `noun`, `noun command`, the
+ * name of a command without a noun, or "" before the first word.
  */
 type Words = ReadonlyMap<string, readonly string[]>;
 
@@ -76,8 +76,9 @@ compdef _vidimus vidimus
 }
 
 /**
- * The branches of the shell's `case`, which set `offered` by the words before the cursor. After a
- * command only its flags are offered, because other words may be ids or values of flags.
+ * The branches of the shell's `case`: for the words before the cursor each branch sets `offered` to
+ * the words that may follow. After a command these are only its flags, because other words may be
+ * ids or values of flags.
  */
 function cases(words: Words): string {
   const lines = Array.from(words, ([given, offered]) => `    "${given}") offered="${offered.join(" ")}" ;;`);

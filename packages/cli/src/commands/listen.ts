@@ -26,7 +26,8 @@ export function listen(world: World): Command {
       const session = await openSession(world, self);
       let left = options.count ?? Infinity;
       const enough = Promise.withResolvers<void>();
-      // Webhooks may arrive before the answer with the endpoint's secret.
+      // Webhooks may arrive before the answer with the endpoint's secret, so `receive` awaits the
+      // secret.
       const secret = Promise.withResolvers<string>();
       const root = session.settings.find("root");
       const keys = trustListAt(`${session.settings.get("gateway")}/api/keys`, { root });

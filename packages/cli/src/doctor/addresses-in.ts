@@ -1,4 +1,7 @@
-/** Addresses by service, from a list like `gateway=http://host:9090,documents=http://host:9091`. */
+/**
+ * Reads a list like `gateway=http://host:9090,documents=http://host:9091` into a map from service
+ * to address.
+ */
 export function addressesIn(list: string | undefined): ReadonlyMap<string, string> {
   return new Map((list ?? "").split(",").map(splitOnce));
 }

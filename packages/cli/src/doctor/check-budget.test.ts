@@ -19,7 +19,7 @@ test.each([
   expect(check(status, left)).toEqual([expected, `${left} of 3000 writes left in 60 s`]);
 });
 
-test("a 400 without a write budget means that none is set, and a 429 of another limit says nothing of it", () => {
+test("headers without a write budget mean that none is set on a 400, and tell nothing on a 429", () => {
   expect(checkBudget(400, new Headers())).toMatchObject({ status: "ok", finding: "none is set" });
   const headers = new Headers({ ratelimit: '"ip";r=0;t=9', "ratelimit-policy": '"ip";q=3000;w=60' });
   expect(checkBudget(429, headers)).toBeUndefined();

@@ -17,7 +17,10 @@ export function checkBudget(status: number, headers: Headers): Finding | undefin
   return warning(check, finding, `${wait} If that is the usual load, raise WRITE_BUDGET.`);
 }
 
-/** The parameters of the item of writes: `"writes";r=2999;t=60`. */
+/**
+ * The parameters of the item for writes, such as r and t of `"writes";r=2999;t=60`; empty when the
+ * header has no such item.
+ */
 function parametersOf(header: string | null): Readonly<Record<string, number | undefined>> {
   const item = (header ?? "").split(",").find((each) => /^\s*"?writes"?\s*;/.test(each)) ?? "";
   return Object.fromEntries(

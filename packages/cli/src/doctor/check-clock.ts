@@ -1,13 +1,16 @@
 import { broken, type Finding, ok, warning } from "./finding.ts";
 
-/** Smaller differences can come from the resolution of one second and from a slow network. */
+/**
+ * Smaller differences can come from a slow network, and from a Date header, which states whole
+ * seconds.
+ */
 const noticeableMs = 5_000;
-/** Receivers refuse webhooks beyond this difference. */
+/** Receivers refuse the webhooks of a machine whose clock is this far off. */
 const refusedMs = 300_000;
 
 /**
- * Checks the clock of `where`, which is `skewMs` ahead of this machine's, or behind it when that is
- * negative.
+ * Compares another clock with this machine's. `where` says whose clock it is; `skewMs` is how far
+ * it is ahead, negative when it is behind.
  */
 export function checkClock(where: string, skewMs: number): Finding {
   const check = `clock of ${where}`;

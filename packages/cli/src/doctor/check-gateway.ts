@@ -5,10 +5,10 @@ import { checkClock } from "./check-clock.ts";
 import { checkTrustList } from "./check-trust-list.ts";
 
 /**
- * Checks the gateway by `/api/keys`, which needs no key: its clock and its trust list. When it
- * answers, checks the API key, too.
+ * Asks the gateway for `/api/keys`, which needs no key, and checks its clock and its trust list.
+ * When the gateway answers, checks the API key, too.
  *
- * @param root of the trust list, base64 of SPKI DER
+ * @param root public key of the trust list's offline root, base64 of SPKI DER
  */
 export async function checkGateway(
   gateway: string,
@@ -35,7 +35,9 @@ function remedyOf(status: number): string {
   return "The gateway does not get the list from the signing service: see SIGNING_TARGET and the log of both.";
 }
 
-/** A Date header is rounded down to whole seconds, so a difference of half a second is expected. */
+/**
+ * A Date header is rounded down to whole seconds, by half a second on average, which is added here.
+ */
 function clockOf(date: string | null, askedAtMs: number): Finding[] {
   const theirsMs = Date.parse(date ?? "");
   return Number.isNaN(theirsMs) ? [] : [checkClock("the gateway", theirsMs + 500 - askedAtMs)];

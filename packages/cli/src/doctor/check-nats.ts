@@ -8,7 +8,10 @@ import { atLeast } from "./version.ts";
 const versionMin = "2.10.0";
 const infoCharactersMax = 65_536;
 
-/** Reads the INFO that a nats-server sends to every connection. Credentials are not tried. */
+/**
+ * Reads from each nats-server the INFO that it sends to every connection. Credentials are not
+ * tried.
+ */
 export async function checkNats(urls: string | undefined): Promise<Finding[]> {
   if (!urls) return [unchecked("nats", "Pass VIDIMUS_NATS (in the environment: it may hold a password).")];
   return Promise.all(urls.split(",").map((url) => checkServer(url.trim())));

@@ -7,7 +7,7 @@ import { atLeast } from "./version.ts";
 /** Services of every deployment. The console is checked only when its port was given. */
 const opsServices = ["gateway", "documents", "phrases", "signing", "delivery"] as const;
 
-/** Services parse timestamps with the Temporal API, which this version has. */
+/** Services parse timestamps with the Temporal API, which Node has from this version on. */
 const nodeVersionMin = "26.0.0";
 
 /**

@@ -17,7 +17,7 @@ export const teamsNames = ["access", "documents", "phrases", "delivery"] as cons
 
 type TeamsName = (typeof teamsNames)[number];
 
-/** The service that each teams door must serve. */
+/** From the name of a teams door to the type name of a service that it must serve. */
 const teamsDoors: Readonly<Record<TeamsName, string>> = {
   access: AccessService.typeName,
   documents: DocumentService.typeName,
@@ -25,7 +25,7 @@ const teamsDoors: Readonly<Record<TeamsName, string>> = {
   delivery: EndpointService.typeName,
 };
 
-/** The service that each mesh door must serve. */
+/** From the name of a mesh door to the type name of a service that it must serve. */
 const meshDoors = {
   access: TenantService.typeName,
   documents: PublishedDocumentService.typeName,
@@ -54,7 +54,10 @@ export async function checkTeamsDoor(
   });
 }
 
-/** Asks each mesh door in a list for the service that it must serve. */
+/**
+ * Asks each mesh door for the service that it must serve. `list` has their addresses
+ * (`access=host:7150,…`); a door that it does not name is reported as unchecked.
+ */
 export async function checkMeshDoors(list: string | undefined, credentialsFor: CredentialsFor): Promise<Finding[]> {
   const targets = addressesIn(list);
   const door = { variable: "VIDIMUS_MESH", portSetting: "MESH_PORT", credentialsFor };
@@ -72,9 +75,9 @@ interface ExpectedDoor {
   readonly name: string;
   readonly target: string;
   readonly typeName: string;
-  /** The variable of this program with the address. */
+  /** Environment variable from which this program takes the address. */
   readonly variable: string;
-  /** The variable of the service with the port. */
+  /** Environment variable from which the service takes the port. */
   readonly portSetting: string;
   readonly credentialsFor: CredentialsFor;
 }

@@ -20,7 +20,7 @@ const pending = entry("2027-01-01T00:00:00.000Z", { validFrom: "2026-06-02T00:00
 const stater = listStater();
 const dayMs = 86_400_000;
 
-/** The findings about a list that was signed just now. */
+/** Status and text of the finding about a list that was stated just now. */
 async function check(list: unknown, headers: Record<string, string> = cached, delegation: string | null = null) {
   const { body, headers: stated } = stater.state(list as object, { issuedAt: nowMs, delegation });
   return found({ body, headers: { ...headers, ...stated } });
@@ -85,7 +85,7 @@ test("an active key that is not yet valid is a warning", async () => {
   ]);
 });
 
-test("a delegation of a root is shown, and is a warning from 30 days before its end on", async () => {
+test("a delegation that ends in 31 days is shown, and one that ends in 30 days is a warning", async () => {
   const list = { active: active.keyId, keys: [active] };
   const until = (days: number) => stater.delegate(nowMs + days * dayMs);
   expect(await check(list, cached, until(31))).toEqual([
@@ -98,7 +98,7 @@ test("a delegation of a root is shown, and is a warning from 30 days before its 
   ]);
 });
 
-test("a list that receivers refuse is broken: planted, not stated, old, or not under the root", async () => {
+test("a list that receivers refuse is broken: one that is planted, not stated, old, or not under the root", async () => {
   const state = (issuedAt: number, delegation: string | null) =>
     stater.state({ active: active.keyId, keys: [active] }, { issuedAt, delegation });
   const genuine = state(nowMs, null);

@@ -11,10 +11,10 @@ const dayMs = 86_400_000;
 const delegationDaysMin = 30;
 
 /**
- * Checks the answer of `GET /api/keys`: the body, signing's statement, and how old and how long
- * cached it is.
+ * Checks the answer of `GET /api/keys`: the keys in its body, signing's statement, its age, and how
+ * long caches may keep it.
  *
- * @param root of the trust list, base64 of SPKI DER
+ * @param root public key of the trust list's offline root, base64 of SPKI DER
  */
 export async function checkTrustList(answer: Answer, root: string | undefined, nowMs: number): Promise<Finding> {
   const body = jsonOf(answer);
@@ -35,8 +35,8 @@ export async function checkTrustList(answer: Answer, root: string | undefined, n
 }
 
 /**
- * Checks signing's statement of the list. When it is ok, the finding is text to add to that of the
- * whole list.
+ * Checks signing's statement of the list. When the statement is ok, the text of the finding is
+ * empty or names the end of the delegation; the caller appends it to its own finding.
  */
 async function checkStatement(answer: Answer, root: string | undefined, nowMs: number): Promise<Finding> {
   const [statement = null, signature = null] = ["statement", "signature"].map((name) =>

@@ -22,7 +22,10 @@ const waitMsMax = 5 * 60_000;
  */
 const disabledMsMax = 7 * 24 * 60 * 60_000;
 
-/** Checks the tenant's receivers. Each stuck one is a warning of its own. */
+/**
+ * Checks the tenant's receivers. Each one that needs attention gets a warning, for example one that
+ * is stuck, or that was disabled over a week ago.
+ */
 export async function checkWebhooks(
   settings: Pick<Settings, "find" | "get">,
   credentialsFor: (name: string) => Promise<RpcCredentials | undefined>,

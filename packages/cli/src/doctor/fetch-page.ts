@@ -2,8 +2,8 @@ import { reasonOf } from "../public-api/public-api.ts";
 import type { Answer } from "../public-api/send-with-retries.ts";
 
 /**
- * An answer. `askedAtMs` is when the server gave it, in ms since 1970 by the local clock: halfway
- * between request and answer.
+ * An answer. `askedAtMs` estimates when the server gave it: halfway between request and answer, in
+ * ms since 1970 by the local clock.
  */
 export interface Page extends Answer {
   readonly askedAtMs: number;
@@ -16,7 +16,8 @@ export const answerMsMax = 5_000;
 export async function fetchPage(url: string, init: RequestInit = {}): Promise<Page | string> {
   const startedAtMs = Date.now();
   try {
-    // Redirects fail, because following one would send the key to another server.
+    // A redirect counts as a failure, because following it would check another page than the one
+    // asked for.
     const response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(answerMsMax) });
     const { status, headers } = response;
     return { status, headers, askedAtMs: (startedAtMs + Date.now()) / 2, body: await response.text() };

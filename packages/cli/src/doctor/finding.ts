@@ -1,4 +1,3 @@
-/** The result of one check; every status but `ok` has a remedy. */
 export type Finding =
   | { readonly check: string; readonly status: "ok"; readonly finding: string }
   | { readonly check: string; readonly status: Trouble; readonly finding: string; readonly remedy: string };
@@ -18,7 +17,9 @@ export function broken(check: string, finding: string, remedy: string): Finding 
   return { check, status: "broken", finding, remedy };
 }
 
-/** A part that was not checked: a setting is missing, the key lacks a scope, or a service is away. */
+/**
+ * A part that was not checked: a setting is missing, the key lacks a scope, or a service is away.
+ */
 export function unchecked(check: string, remedy: string, finding = "address unknown"): Finding {
   return { check, status: "unchecked", finding, remedy };
 }

@@ -17,7 +17,7 @@ test.each([
   expect(lacksPatch(version)).toBe(needed);
 });
 
-test("the manifests pin a release that lacks no patch, and let no message be compressed with zlib", async () => {
+test("the manifests pin a MongoDB that lacks no patch, and allow no compression with zlib", async () => {
   const manifest = new URL("../../../../deploy/k8s/components/mongodb/replica-set.yaml", import.meta.url);
   const text = await readFile(manifest, "utf8");
   const version = /^ {2}version: ([\d.]+)$/m.exec(text)?.[1] ?? "none";

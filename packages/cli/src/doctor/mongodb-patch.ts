@@ -8,8 +8,8 @@ import { atLeast } from "./version.ts";
 const fixedIn = ["8.2.3", "8.0.17", "7.0.28", "6.0.27"];
 
 /**
- * The patch release to which a MongoDB version must be updated; undefined when it is fixed. For
- * series that never got the fix it is the release of the next fixed series.
+ * The patch release to which a MongoDB version must be updated; undefined when that version has the
+ * fix. For series that never got the fix it is the release of the next fixed series.
  */
 export function lacksPatch(version: string): string | undefined {
   if (fixedIn.some((fixed) => seriesOf(fixed) === seriesOf(version) && atLeast(version, fixed))) return undefined;

@@ -42,8 +42,8 @@ export async function applyTransition(
 }
 
 /**
- * Reads the version that a transition will name. An edit between the two calls makes the transition
- * fail with ABORTED.
+ * Reads the version that a transition will name. An edit between this call and the transition makes
+ * the transition fail with ABORTED.
  *
  * @throws CliError when the document does not exist or the service cannot be reached
  */
@@ -57,8 +57,8 @@ export async function readVersion(
 }
 
 /**
- * The newest version of a document that was never published, even with `last-published`; the
- * service then refuses the transition.
+ * For a document that was never published this is the newest version, even with `last-published`;
+ * the service refuses a transition that may not start from the status of that version.
  */
 function versionOf({ version, lastPublished }: Document, on: VersionChoice): bigint {
   return on === "last-published" && lastPublished ? lastPublished.version : version;

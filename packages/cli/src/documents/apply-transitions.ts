@@ -45,7 +45,7 @@ const timeoutMs = 30_000;
 /**
  * Applies a transition to each of several documents and prints the result of each.
  *
- * @throws CliError after the last one, when any of them failed
+ * @throws CliError when any transition failed, after all results were printed
  */
 export async function applyTransitions(
   session: Session,

@@ -10,9 +10,9 @@ import type { Session } from "../session.ts";
 interface ShownWebhooks {
   readonly endpointId: string;
   readonly url: string;
-  /** Number of deliveries in each state. */
+  /** From state to number of deliveries. */
   readonly states: Readonly<Record<string, number>>;
-  /** Of the newest delivery with an attempt. */
+  /** The last attempt of the newest delivery that has one. */
   readonly lastAttempt: ReturnType<typeof toShown>["lastAttempt"];
   readonly nextAttemptAt: string | null;
 }
@@ -21,8 +21,8 @@ interface ShownWebhooks {
 const deliveriesMax = 1_000;
 
 /**
- * Reads the state of a document's webhooks, by endpoint. Returns the reason as text when the
- * address of delivery is unknown or a call to it fails, because the document is shown even then.
+ * Reads the state of a document's webhooks, by endpoint. When the address of delivery is unknown or
+ * a call to delivery fails, returns a text that says so, because the document is shown even then.
  */
 export async function readWebhooks(
   session: Session,

@@ -12,7 +12,7 @@ export interface Draft {
   readonly links: readonly JsonObject[];
 }
 
-/** A feed item that does not become a document. */
+/** Thrown for a feed item that cannot become a document; the message says why. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   /**

@@ -14,7 +14,8 @@ export interface ImportReport {
   readonly existing: readonly string[];
   readonly rejected: readonly { readonly item: string; readonly reason: string }[];
   /**
-   * How many of `rejected` make the import fail: unreadable, damaged, or refused by the platform.
+   * How many of `rejected` make the import fail: items that are unreadable, damaged or refused by
+   * the platform, and those under way when the import stopped.
    */
   readonly failures: number;
   /** Why the rest of the feed was not imported; undefined when all of it was tried. */

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../json-object.ts";
 
 /**
- * Parses JSON so that `JSON.stringify` writes the same numbers: an integer that no double equals
- * keeps its digits, so that the platform refuses it instead of storing the nearest double.
+ * Parses JSON, but keeps the digits of an integer that no double equals. `JSON.stringify` writes
+ * these digits again, so the platform refuses the number instead of storing the nearest double.
  *
- * @throws SyntaxError
+ * @throws SyntaxError when the text is not JSON
  */
 export function parseJson(text: string): unknown {
   return JSON.parse(text, keepDigits);

@@ -51,7 +51,7 @@ test("NDJSON is recognised by its name or its first line, and a bad line does no
   }
 });
 
-test("a single line of NDJSON is an entry too", async () => {
+test("an .ndjson file of a single line is one entry, named with the number of the line", async () => {
   expect(await entriesOf("single.ndjson", '{"id":"a"}')).toEqual([["single.ndjson:1", { value: { id: "a" } }]]);
 });
 
@@ -63,7 +63,7 @@ test.each([
   ["none.json", "[]", "is an empty list"],
   ["latin1.json", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
   ["latin1.ndjson", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
-])("the file %s is one fault", async (name, content, fault) => {
+])("the file %s is read as one fault", async (name, content, fault) => {
   const entries = await entriesOf(name, content);
   expect(entries).toEqual([[expect.stringContaining(name), { fault: expect.stringContaining(fault) }]]);
 });

@@ -34,7 +34,7 @@ const headBytes = 64 * 1024;
 
 /**
  * Whether a file is NDJSON: by its extension, or because its first line is a complete JSON object
- * and others follow.
+ * and another line that is not blank follows.
  */
 async function isNdjson(file: string): Promise<boolean> {
   if (/\.(ndjson|jsonl)$/i.test(file)) return true;
@@ -113,7 +113,7 @@ function kindOf(value: unknown): string {
   return `a ${typeof value}`;
 }
 
-/** Without the byte order mark that some exporters write. */
+/** Removes the byte order mark, which some exporters write. */
 function withoutMark(text: string): string {
   return text.replace(/^\ufeff/, "");
 }

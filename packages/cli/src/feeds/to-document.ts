@@ -10,11 +10,12 @@ interface FeedDocument {
 }
 
 /**
- * Turns a member of a feed into a document. What has an `id`, or a type with a slash, is a
- * document and is used unchanged; everything else is read as ninjs 3.0.
+ * Turns a member of a feed into a document. A wrapped document (`payload`) is refused. Any other
+ * member with an `id`, or with a type that has a slash, is a document, and is used unchanged. The
+ * rest is read as ninjs 3.0.
  *
- * @throws Refusal for a wrapped document (`payload`), a document without a UUID, and an item
- * without `uri` or that cannot be mapped
+ * @throws Refusal for a wrapped document, for a document whose `id` is missing or no UUID, and for
+ * an item that has no `uri` or cannot be mapped
  */
 export function toDocument(value: JsonObject): FeedDocument {
   if ("payload" in value) throw damaged("is a wrapped document, which has no id: a repeat would make it again");

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { CliError, messageOf } from "../cli-error.ts";
 import type { World } from "../world.ts";
 
-/** Reads all of a file, or of standard input for `-`. @throws CliError that names the file */
+/** Reads all of a file, or of standard input for `-`. @throws CliError when it cannot be read */
 export async function readInput(world: World, file: string): Promise<Buffer<ArrayBuffer>> {
   try {
     if (file !== "-") return await readFile(resolve(world.cwd, file));

@@ -6,8 +6,10 @@ import { readInput } from "./read-input.ts";
 /**
  * Reads a file, or standard input for `-`, as JSON.
  *
- * @returns the parsed value, and the bytes, which keep integers that no double equals
- * @throws CliError that names the file
+ * @returns the parsed value, and the bytes, in which an integer that no double equals keeps its
+ * digits
+ * @throws CliError that names the file, when it cannot be read, is not JSON, or begins with a byte
+ * order mark
  */
 export async function readJson(world: World, file: string): Promise<{ bytes: Buffer<ArrayBuffer>; value: unknown }> {
   const bytes = await readInput(world, file);

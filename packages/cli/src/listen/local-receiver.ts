@@ -10,7 +10,10 @@ export interface ArrivedWebhook {
 /** Largest accepted body. A webhook has at most a document, 1 MiB, and its envelope. */
 const bodyBytesMax = 8 * 1024 * 1024;
 
-/** An HTTP server on 127.0.0.1 that answers each POST with the status that `receive` returns. */
+/**
+ * Opens an HTTP server on 127.0.0.1 that answers each POST with the status that `receive` returns,
+ * or with 500 when `receive` fails or the body is too large.
+ */
 export async function openLocalReceiver(
   port: number,
   receive: (webhook: ArrivedWebhook) => Promise<number>,

@@ -9,7 +9,7 @@ export interface Arrival {
   readonly event: string | null;
   readonly attempt: number;
   readonly bytes: number;
-  /** These four members are set for a snapshot. */
+  /** Set, like the three members below, when a snapshot was verified. */
   readonly documentType?: string;
   readonly documentId?: string;
   readonly version?: number;
@@ -19,7 +19,10 @@ export interface Arrival {
   readonly message?: string;
 }
 
-/** Verifies a webhook. A fault of the webhook is a part of the result, and is not thrown. */
+/**
+ * Verifies a webhook. A fault of the webhook, or a trust list that cannot be had, is a part of the
+ * result and is not thrown.
+ */
 export async function verifyWebhook(
   { headers, body }: ArrivedWebhook,
   options: { secret: string; keys: TrustList },
@@ -45,7 +48,10 @@ export async function verifyWebhook(
   }
 }
 
-/** The receiver's answer: 503 asks for another delivery, 400 says that this one is not genuine. */
+/**
+ * The status to answer with: 503 asks for another attempt, 400 says that the webhook is not
+ * genuine.
+ */
 export function statusFor({ verified, fault }: Arrival): number {
   if (verified) return 204;
   return fault === "unchecked" ? 503 : 400;

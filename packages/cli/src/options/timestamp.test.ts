@@ -10,6 +10,6 @@ test.each([
   expect(timestamp(text)).toEqual({ seconds, nanos });
 });
 
-test.each(["", "yesterday", "2026-02-30", "1795305600"])("%j is refused", (text) => {
+test.each(["", "yesterday", "2026-02-30", "1795305600"])("%j is refused, because it is no date and no time", (text) => {
   expect(() => timestamp(text)).toThrow("must be a date or a time");
 });

@@ -9,7 +9,8 @@ export interface TimestampInit {
 /**
  * Reads the value of an option as an ISO 8601 date or date-time; without an offset it is UTC.
  *
- * @throws InvalidArgumentError; commander prints it, and the command exits with 2
+ * @throws InvalidArgumentError for any other text; commander prints it, and the command exits with
+ * 2
  */
 export function timestamp(text: string): TimestampInit {
   const { epochNanoseconds } = instantOf(text);

@@ -3,7 +3,8 @@ import { InvalidArgumentError } from "commander";
 /**
  * Makes a parser for an option that is a whole number from `min` to `max`.
  *
- * @throws InvalidArgumentError from the parser; commander prints it, and the command exits with 2
+ * @throws InvalidArgumentError from the parser, for any other text; commander prints it, and the
+ * command exits with 2
  */
 export function wholeNumber(min: number, max = 999_999_999): (text: string) => number {
   return (text) => {

@@ -58,7 +58,7 @@ test("an empty CSV has no records, and one with only a header has no parts", () 
   expect(partsOf("language,phrase\n", "csv", "")).toEqual([]);
 });
 
-test("a file that fits goes in one part; one with too many rows or bytes is cut", () => {
+test("a file that fits into one request is one part, and a file with too many rows or bytes is cut", () => {
   const words = (count: number, size: number) => `${"å".repeat(size)}\n`.repeat(count);
   expect(partsOf(words(50_000, 3), "words", "sv")).toHaveLength(1);
   expect(partsOf(words(50_001, 3), "words", "sv")).toHaveLength(6);

@@ -30,7 +30,7 @@ interface Row {
  * Cuts the text of a file into parts. Makes one part when it fits, because one import is all or
  * nothing.
  *
- * @param language of words, which do not name it
+ * @param language of a list of words, which does not state its language; unused for CSV and JSON
  * @throws SyntaxError when the text is not of its format
  */
 export function partsOf(text: string, format: Exclude<FileFormat, "dic">, language: string): Part[] {

@@ -14,10 +14,11 @@ const idsPerCall = 10_000;
 export interface LanguageDictionary extends Disposable {
   ids(): Promise<Set<string>>;
   /**
-   * Imports a part, or returns what that would do in a dry run. The ids that a dry run returns for
-   * phrases to be created have no meaning.
+   * Imports a part. A dry run imports nothing, and returns what an import would do; the ids that it
+   * returns for phrases to be created have no meaning.
    *
-   * @throws ImportRefused also for a row of another language
+   * @throws ImportRefused for invalid rows, also those of another language; CliError for any other
+   * failure
    */
   import(part: Part, dryRun: boolean): Promise<ImportAnswer & { readonly phraseIds: readonly string[] }>;
   /** Deletes phrases. Returns how many of them existed. */
@@ -50,8 +51,8 @@ export async function openLanguage(session: Session, language: string): Promise<
 }
 
 /**
- * Reads the first column of an export. Each piece ends after a complete row, and no cell has a line
- * break.
+ * Reads the ids in the first column of a CSV export. Each piece ends after a complete row, and no
+ * cell has a line break.
  */
 async function idsOf(pieces: AsyncIterable<{ content: Uint8Array }>): Promise<Set<string>> {
   const ids = new Set<string>();

@@ -23,7 +23,8 @@ export interface PhraseFile {
 /**
  * Reads a file, `-` for standard input, into parts to import.
  *
- * @throws CliError that names the file
+ * @throws CliError when the file cannot be read as its format, or an option that it needs is
+ * missing or wrong
  */
 export async function readPhraseFile(world: World, file: string, options: FileOptions): Promise<PhraseFile> {
   const format = formatOf(file, options.format);

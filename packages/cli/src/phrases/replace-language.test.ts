@@ -38,7 +38,7 @@ const words = ["bleibt", "neu"].map((text, at) => ({ text, at }));
 const parts = words.flatMap((word) => wordParts([word], "sv"));
 const send = <T>(_: unknown, each: () => Promise<T>) => each();
 
-test("every part is checked before the first is written, and phrases are deleted after the last", async () => {
+test("every part is checked before the first is written, and old phrases are deleted after the last is", async () => {
   const language = dictionary(["bleibt", "geht"]);
   const counts = { imported: 2, created: 1, changed: 0, unchanged: 1, deleted: 1 };
   expect(await replaceLanguage(language, parts, { dryRun: true, send })).toEqual(counts);
@@ -50,7 +50,7 @@ test("every part is checked before the first is written, and phrases are deleted
 });
 
 test.for([0, 1, 2, 3, 4, 5])(
-  "a death before call %i leaves every earlier phrase, and a repeat completes the replacement",
+  "a process that dies before call %i leaves every old phrase, and a repeat completes the replacement",
   async (call) => {
     const language = dictionary(["bleibt", "geht"], call);
     await expect(replaceLanguage(language, parts, { dryRun: false, send })).rejects.toThrow("killed");
@@ -61,7 +61,7 @@ test.for([0, 1, 2, 3, 4, 5])(
   },
 );
 
-test("a phrase that somebody adds meanwhile stays", async () => {
+test("a phrase that somebody adds during the replacement stays", async () => {
   const language = dictionary(["bleibt"]);
   const meanwhile = {
     ...language,
@@ -74,7 +74,7 @@ test("a phrase that somebody adds meanwhile stays", async () => {
   expect(language.phrases).toEqual(new Set(["bleibt", "neu", "eben"]));
 });
 
-test("files without a phrase replace nothing", async () => {
+test("files without a phrase are refused, and replace nothing", async () => {
   const language = dictionary(["bleibt"]);
   await expect(replaceLanguage(language, [], { dryRun: false, send })).rejects.toThrow("phrases delete --language");
   expect(language.calls).toEqual([]);

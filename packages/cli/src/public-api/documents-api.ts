@@ -11,13 +11,13 @@ type Push =
    */
   | { readonly outcome: "existing"; readonly mayBeOurs: boolean; readonly message: string };
 
-/** The documents of one tenant over public HTTP. */
 export interface DocumentsApi {
   /**
    * Pushes one document, given as JSON.
    *
    * @param repeatable whether the document has an id, so that a repetition creates no second one
-   * @throws ApiError
+   * @throws ApiError when the push was refused for another reason than a taken id, or the public
+   * API cannot be reached
    */
   pushDocument(json: string | Uint8Array<ArrayBuffer>, repeatable: boolean): Promise<Push>;
 }

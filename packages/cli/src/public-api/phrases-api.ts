@@ -34,18 +34,21 @@ export interface ImportAnswer {
   readonly unchanged: number;
 }
 
-/** The dictionary of one tenant over public HTTP. All requests are idempotent, and are repeated. */
+/**
+ * The dictionary of one tenant over public HTTP. All requests are idempotent, so those that fail
+ * are repeated.
+ */
 interface PhrasesApi {
-  /** @throws ApiError */
+  /** @throws ApiError when the phrase is refused or the public API cannot be reached */
   put(phrase: object): Promise<Readonly<Record<string, unknown>>>;
-  /** @throws ApiError also when there is no such phrase */
+  /** @throws ApiError when there is no such phrase or the public API cannot be reached */
   delete(id: string): Promise<void>;
-  /** @throws ImportRefused, ApiError */
+  /** @throws ImportRefused for invalid rows, ApiError for any other failure */
   import(body: ImportBody): Promise<ImportAnswer>;
   /**
    * Opens an export. It is complete if it can be read to its end without an error.
    *
-   * @throws ApiError
+   * @throws ApiError when the export is refused or the public API cannot be reached
    */
   export(query: { format: "csv" | "json"; language?: string }): Promise<AsyncIterable<Uint8Array>>;
 }
@@ -68,8 +71,8 @@ export function openPhrasesApi(session: Session): PhrasesApi {
     async delete(id) {
       const url = `${base}/${encodeURIComponent(id)}`;
       const { answer, lost } = await send("DELETE", url);
-      // After a lost answer, 404 is no error: the attempt whose answer was lost has deleted the
-      // phrase.
+      // After a lost answer, 404 is no error: the attempt whose answer was lost may have deleted
+      // the phrase.
       if (answer.status !== 404 || !lost) dataOf(answer, url);
     },
     async import({ type, text }) {

@@ -35,7 +35,7 @@ interface PublicApi {
 
 /**
  * Opens the public API with the gateway and key of the session. Requests that wait long at the same
- * time announce it once.
+ * time are announced by one line.
  */
 export function openPublicApi({ settings, maxWaitMs, world }: Session): PublicApi {
   const authorization = `Bearer ${settings.get("key")}`;
@@ -67,7 +67,7 @@ export function openPublicApi({ settings, maxWaitMs, world }: Session): PublicAp
   };
 }
 
-/** Redirects fail, because following one would send the key to another server. */
+/** Redirects fail, because following one could send the body to another server. */
 function toInit(
   { method, body, attemptTimeoutMs }: Pick<ApiRequest, "method" | "body" | "attemptTimeoutMs">,
   authorization: string,

@@ -34,7 +34,7 @@ test("a 503 is waited out, and its attempt counts as one that may have been carr
   expect(await run.outcome).toMatchObject({ answer: { status: 409 }, lost: true });
 });
 
-test("Retry-After may be a date, and zero becomes the shortest pause", async () => {
+test("a Retry-After may be a date, and one of zero becomes the shortest pause", async () => {
   const run = scripted([
     answer(429, { "retry-after": new Date(Date.now() + 60_000).toUTCString() }),
     answer(429, { "retry-after": "0" }),
@@ -44,7 +44,7 @@ test("Retry-After may be a date, and zero becomes the shortest pause", async () 
   expect(run.pausesMs).toEqual([expect.toSatisfy((ms: number) => ms > 55_000 && ms <= 60_000), 250]);
 });
 
-test("the sum of the pauses is bounded, and then the last answer is returned", async () => {
+test("the last answer is returned when one more pause would exceed the longest total of pauses", async () => {
   const later = answer(429, { "retry-after": "50" });
   const run = scripted([later, later, later]);
   expect(await run.outcome).toMatchObject({ answer: { status: 429 } });

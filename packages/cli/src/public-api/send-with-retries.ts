@@ -7,7 +7,6 @@ export interface Answer {
   readonly body: string;
 }
 
-/** The last answer to a request, and whether earlier attempts may have succeeded. */
 export interface Outcome {
   readonly answer: Answer;
   /** Whether an earlier attempt may have been carried out: its answer was lost, or was a 5xx. */
@@ -28,7 +27,7 @@ const pausesMs = [250, 500, 1_000, 2_000, 4_000] as const;
 /**
  * Sends a request until it has a final answer. Waits out `Retry-After` of a 429, and of a 503 if
  * the request is repeatable. A repeatable request is also sent again after a connection failure, a
- * 502, 503 or 504; any request after a connection that was never established.
+ * 502, 503 or 504; any request is sent again after a connection that was never established.
  *
  * @returns the last answer, which is a 429 or 5xx when the policy allows no further attempt
  * @throws the last connection failure when the policy allows no further attempt

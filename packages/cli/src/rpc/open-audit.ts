@@ -11,11 +11,12 @@ import {
 import type { Session } from "../session.ts";
 import { openService, type ServiceCaller } from "./open-service.ts";
 
-/** The services with an audit log. */
 export const auditedServices = ["access", "delivery", "documents", "signing"] as const;
 export type AuditedService = (typeof auditedServices)[number];
 
-/** A request of signing; those of the other services also name a tenant. */
+/**
+ * A request for signing's audit log; requests for the logs of other services also name a tenant.
+ */
 type AuditQuery = Omit<MessageInitShape<typeof ListAuditEntriesRequestSchema>, "$typeName" | "$unknown">;
 
 interface AuditPage {

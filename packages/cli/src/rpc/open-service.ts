@@ -20,7 +20,7 @@ export interface ServiceCaller<S extends DescService> extends Disposable {
   read<T>(act: Act<S, T>): Promise<T>;
 }
 
-/** Opens an internal service; `at` is also the name of the setting with its address. */
+/** Opens an internal service. `at` names the service, and also the setting with its address. */
 export async function openService<S extends DescService>(
   session: Session,
   at: "access" | "documents" | "delivery" | "phrases" | "signing",

@@ -1,4 +1,4 @@
-/** Rows of the largest page of the services. */
+/** Most rows that a service answers in one page. */
 const pageRowsMax = 200;
 
 /** One page, and the token of the next one; "" when there is none. */

@@ -6,24 +6,25 @@ import { readJsonFile } from "./json-file.ts";
 import { requireOwnFile } from "./own-file.ts";
 import type { SettingValues } from "./setting-rules.ts";
 
-/** Addresses, certificate and keys of a running dev stack. */
+/** Addresses, certificate and keys of a dev stack, which may have stopped meanwhile. */
 export interface DevStack {
-  /** The file from which the stack was read. */
+  /** Path of the `dev.json` that states them. */
   readonly file: string;
   readonly addresses: Omit<SettingValues, "tenant" | "role" | "key">;
-  /** API keys by tenant id. */
+  /** From tenant id to API key. */
   readonly keys: ReadonlyMap<string, string>;
 }
 
-/** Files in the root of a checkout, or of an archive of one. */
+/** A folder with one of these is the root of a checkout, or of an unpacked archive of one. */
 const rootMarkers = [".git", "package-lock.json"];
 
 /**
  * Finds `.vidimus/dev.json` in a folder or the nearest one above it, up to the root of the
- * checkout. Outside of a checkout it looks in the folder only, because others may put one into a
- * folder above, such as `/tmp`. Undefined when there is none.
+ * checkout. Outside of a checkout it looks in the folder only, because other users may put such a
+ * file into a folder above, such as `/tmp`. Undefined when there is none.
  *
- * @throws CliError when the nearest file belongs to another user, cannot be read or is malformed
+ * @throws CliError when the nearest file belongs to another user or is open to others, cannot be
+ * read, or is malformed
  */
 export async function findDevStack(folder: string): Promise<DevStack | undefined> {
   for (const each of foldersUpToRoot(folder)) {

@@ -25,7 +25,7 @@ export async function requireOwnFile(file: string): Promise<void> {
   }
 }
 
-/** Windows has no user ids. */
+/** Windows has no user ids, so there the owner is not checked. */
 function requireOwner(path: string, uid: number | undefined): void {
   const own = process.getuid?.();
   if (own === undefined || uid === own) return;

@@ -14,15 +14,15 @@ function fileOf(name: "profiles.json" | "profile", { env, home }: Surroundings):
   return join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "vidimus", name);
 }
 
-/** Where the user's files are. */
+/** Tells where the user's files are: in XDG_CONFIG_HOME of `env`, else in `.config` of `home`. */
 export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
   home: string;
 }
 
 /**
- * Reads one profile: `{"NAME": {"gateway": "https://…", "access": "host:port", …}}`, keyed like the
- * flags.
+ * Reads one profile of the file `{"NAME": {"gateway": "https://…", "access": "host:port", …}, …}`.
+ * Settings have the names of their flags there.
  *
  * @throws CliError when the file or the profile is missing, others may read or change it, or it is
  * malformed

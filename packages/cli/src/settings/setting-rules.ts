@@ -10,7 +10,9 @@ export interface SettingRule {
   readonly pattern?: RegExp;
   /** The form that the pattern accepts, for messages. */
   readonly shape?: string;
-  /** Whether it may hold a password; messages never quote it. */
+  /**
+   * Whether the value is or may hold a secret: messages never quote it, and a file may state it.
+   */
   readonly secret?: boolean;
 }
 

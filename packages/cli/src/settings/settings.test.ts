@@ -65,7 +65,7 @@ test("a flag goes before the environment, the environment before a profile; an e
   expect((await resolve({ env: { VIDIMUS_PROFILE: "staging" } })).get("key")).toBe("vk_staging");
 });
 
-test("a profile takes nothing from a dev stack beside it", async () => {
+test("when a profile is named, no setting comes from the dev stack of the folder", async () => {
   const settings = await resolve({ flags: { profile: "staging" } });
   expect(() => settings.get("documents")).toThrow(
     'profile "staging" has none: pass --documents or set VIDIMUS_DOCUMENTS',
@@ -108,7 +108,7 @@ test.each([
   await expect(resolve({ flags })).rejects.toThrow(words);
 });
 
-test("profiles that others may read or write are refused", async () => {
+test("profiles that others may read are refused", async () => {
   const file = join(root, ".config", "vidimus", "profiles.json");
   await chmod(file, 0o640);
   await expect(resolve({ flags: { profile: "staging" } })).rejects.toThrow("has mode 0640: chmod 600 it");
@@ -116,7 +116,7 @@ test("profiles that others may read or write are refused", async () => {
   await resolve({ flags: { profile: "staging" } });
 });
 
-test("XDG_CONFIG_HOME moves the profiles", async () => {
+test("profiles are looked for in the folder that XDG_CONFIG_HOME names", async () => {
   const env = { XDG_CONFIG_HOME: join(root, "elsewhere") };
   await expect(resolve({ flags: { profile: "staging" }, env })).rejects.toThrow(join(root, "elsewhere", "vidimus"));
 });
@@ -181,7 +181,7 @@ describe("a planted .vidimus/dev.json", () => {
   });
 });
 
-test("a secret may be in a file that a flag or a variable names, and its own flag or variable goes before", async () => {
+test("a flag or a variable may name a file with the secret instead of stating the secret", async () => {
   const file = join(root, "key");
   await writeFile(file, "vk_of_file\n", { mode: 0o600 });
   expect((await resolve({ flags: { "key-file": file } })).get("key")).toBe("vk_of_file");

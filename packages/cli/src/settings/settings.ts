@@ -15,7 +15,7 @@ export interface SettingSources {
 
 /** The settings of one command. A setting is checked when it is read. */
 export interface Settings {
-  /** A required setting. @throws CliError that says how to give it */
+  /** A required setting. @throws CliError when no source has it, or when it is malformed */
   get(name: SettingName): string;
   /**
    * An optional setting; undefined when no source has it.

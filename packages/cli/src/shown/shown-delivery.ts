@@ -45,7 +45,7 @@ export function toShownAttempt({ at, took, status, failure, detail, answer, repl
 type ShownAttempt = ReturnType<typeof toShownAttempt>;
 type ShownDelivery = ReturnType<typeof toShown>;
 
-/** The result of an attempt in a word or two. */
+/** The HTTP status of an attempt, or the kind of its failure; `-` without an attempt. */
 export function outcomeOf(attempt: ShownAttempt | null): string {
   if (!attempt) return "-";
   return attempt.status === null ? (attempt.failure ?? "?") : String(attempt.status);

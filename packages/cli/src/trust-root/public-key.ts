@@ -6,7 +6,8 @@ export const publicKeyPattern = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{42}[AEIMQUYcgkos
 /**
  * Checks the value of an option that is a public key.
  *
- * @throws InvalidArgumentError; commander prints it, and the command exits with 2
+ * @throws InvalidArgumentError for any other text; commander prints it, and the command exits with
+ * 2
  */
 export function publicKey(text: string): string {
   if (publicKeyPattern.test(text)) return text;

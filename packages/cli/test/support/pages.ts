@@ -9,7 +9,10 @@ export interface TestPage {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Serves fixed pages by method and path without query; everything else is 404. */
+/**
+ * Serves fixed pages. Their keys are method and path without query, such as `GET /readyz`;
+ * everything else is 404. `asked` lists the requests: method, URL and Authorization header.
+ */
 export async function openTestPages(
   pages: Readonly<Record<string, TestPage>>,
 ): Promise<{ url: string; asked: string[] } & AsyncDisposable> {

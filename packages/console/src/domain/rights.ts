@@ -1,7 +1,7 @@
-/** Roles of the platform, the strongest first. All others belong to workflows. */
+/** Roles of the platform, the strongest first. All other roles belong to workflows. */
 const platformRoles = ["owner", "admin", "integrator"] as const;
 
-/** Rights of pages, with the roles that have them, the strongest first. */
+/** From a right that pages need to the roles that have it, the strongest first. */
 const rolesOf = {
   keys: ["owner", "admin"],
   audit: ["owner", "admin"],

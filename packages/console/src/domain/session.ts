@@ -15,7 +15,9 @@ export interface Session {
   /** When the person last proved its identity. */
   readonly authTime: Date;
   readonly createdAt: Date;
-  /** Time of a use, at most a minute before the last use. */
+  /**
+   * Time of the last use, up to a minute too early, because it is written at most once a minute.
+   */
   readonly lastSeenAt: Date;
   /** IP address of the sign-in. */
   readonly from: string;

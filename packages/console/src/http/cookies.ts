@@ -20,7 +20,7 @@ export class Cookies {
     return this.#secure ? `__Host-vidimus_${kind}` : `vidimus_${kind}_${this.#port}`;
   }
 
-  /** "" when the browser sent none. */
+  /** The value of a cookie; "" when the browser sent none. */
   read(request: FastifyRequest, kind: CookieKind): string {
     return request.cookies[this.nameOf(kind)] ?? "";
   }

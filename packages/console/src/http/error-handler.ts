@@ -15,7 +15,10 @@ export interface ErrorText {
 
 export interface FailedRequest {
   readonly id: string;
-  /** The person of the request's session; undefined without one, or if it was not looked up. */
+  /**
+   * The person of the request's session; undefined without a session, or on a page that does not
+   * ask for the person.
+   */
   readonly person: Person | undefined;
   readonly url: string;
 }

@@ -60,10 +60,10 @@ interface Asked {
 }
 
 /**
- * Calls the page for a person who may see it. For a person who is not signed in, or not recently
- * enough, a GET redirects to the sign-in page, and a POST is answered with a form that keeps what
- * was typed, to be sent again. Only members may enter a tenant; others cannot tell it from one that
- * does not exist.
+ * Calls the page for a person who may see it. For a person who is not signed in, or not recently on
+ * a page that requires it, a GET redirects to the sign-in page, and a POST is answered with a form
+ * that keeps what was typed, to be sent again. Only members may enter a tenant; others cannot tell
+ * it from one that does not exist.
  */
 async function admit(
   route: PersonRoute | TenantRoute,

@@ -27,8 +27,8 @@ export function checkRequests(app: FastifyInstance, origin: URL): void {
 
 /**
  * Browsers say in `Sec-Fetch-Site` whether a request comes from a page of the same origin; older
- * ones only name that origin in `Origin`. A request with neither is refused: every browser of the
- * last five years sends one of the two.
+ * ones only name the page's origin in `Origin`. A request with neither is refused: every browser of
+ * the last five years sends one of the two.
  */
 function isOwnForm({ headers }: FastifyRequest, { origin }: URL): boolean {
   const site = headers["sec-fetch-site"];

@@ -6,7 +6,10 @@ import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The person of the request's session; undefined without one, or if it was not looked up. */
+    /**
+     * The person of the request's session; undefined without a session, or on a page that does not
+     * ask for the person.
+     */
     person: Person | undefined;
     /** Rounds of calls to services; undefined for a request without a route. */
     rounds: RoundCounter | undefined;

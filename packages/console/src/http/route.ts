@@ -11,7 +11,7 @@ export interface Call {
   /** Request id for log lines, here and in the services that are called. */
   readonly requestId: string;
   readonly query: URLSearchParams;
-  /** Fields of a POST; empty otherwise. */
+  /** Fields of a url-encoded POST; empty for any other request. */
   readonly form: URLSearchParams;
   /** The URL in the browser. */
   readonly url: URL;
@@ -24,14 +24,14 @@ export interface Call {
   readonly rounds: RoundCounter;
   cookie(kind: CookieKind): string;
   /**
-   * Reads a form with a file or with long texts. The body is read only by this call, so not before
-   * the sender is known to have the page's right. At most two such forms are in memory at the same
-   * time.
+   * Reads a form with a file or with long texts. A multipart body is read only by this call, so not
+   * before the sender is known to have the page's right. At most two such forms are in memory at
+   * the same time.
    */
   withUpload<T>(limits: UploadLimits, use: (upload: Upload) => Promise<T>): Promise<T>;
 }
 
-/** A person who is signed in, as of this request. */
+/** A signed-in person, with the memberships that hold at the time of the request. */
 export interface Person {
   /** Secret id in the session's cookie. */
   readonly cookieId: string;
@@ -51,7 +51,7 @@ export interface PersonCall extends Call {
   readonly person: Person;
 }
 
-/** A call of a member of the tenant in the URL, with the right of the page. */
+/** A call by a member of the tenant in the URL who has the page's right. */
 export interface TenantCall extends PersonCall {
   readonly tenant: Membership;
   /** Parameters of the route's path, such as `key` of `/keys/:key`. */

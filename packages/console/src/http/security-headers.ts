@@ -20,7 +20,8 @@ const policy = [
 export function addSecurityHeaders(app: FastifyInstance, { protocol }: URL): void {
   const headers = {
     "content-security-policy": policy,
-    // With `no-referrer` browsers would send `Origin: null` with forms.
+    // With `no-referrer` browsers would send `Origin: null` with forms, which `checkRequests`
+    // refuses.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "cross-origin-opener-policy": "same-origin",

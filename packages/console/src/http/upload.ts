@@ -17,7 +17,7 @@ interface UploadedFile {
 /** A form that was read into memory, with its files. */
 export interface Upload {
   readonly form: URLSearchParams;
-  /** Files by the name of their field; none for a field in which no file was chosen. */
+  /** From a field's name to its file; without the fields in which no file was chosen. */
   readonly files: ReadonlyMap<string, UploadedFile>;
 }
 

@@ -9,7 +9,7 @@ test.each([
   ["&lt;script&gt;"],
   ["نشرة الأخبار \u202Eevil"],
   ["速報 <b>ニュース</b>"],
-])("%s is text, in an element, in an attribute and in a list", (text) => {
+])("%s is shown as text in an element, in an attribute and in a list", (text) => {
   const page = html`<p title="${text}">${text}</p>
     ${[text, html`<b>${text}</b>`]}`.toString();
   expect(page.replace(/<p title="[^"<>]*">[^<>]*<\/p>[^<>]*<b>[^<>]*<\/b>/, "")).toBe("");

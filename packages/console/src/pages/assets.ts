@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import type { OpenRoute } from "../http/route.ts";
 
 /**
- * Reads a file of the folder `look`. Its path contains its hash, so that browsers may cache it
- * forever.
+ * Reads a file of the folder `look`. The path in its URL contains the hash of its content, so that
+ * browsers may cache it forever.
  */
 function readAsset(name: string, type: string) {
   const asset = readFileSync(new URL(`look/${name}`, import.meta.url), "utf8");

@@ -22,9 +22,9 @@ const openMaxSeconds = 1_800;
 const invitationEnded = "This invitation was accepted or revoked, or its seven days are over. Ask for another one.";
 
 /**
- * `GET /invitation`: shows the invitation that was opened in this browser, or asks for a code.
- * Until the invitation is accepted, its code is in a cookie, so that it survives a sign-in at the
- * issuer. The console does not store the code.
+ * `GET /invitation`: shows the invitation that was opened in this browser, or asks for a code. The
+ * code of the invitation is in a cookie, until the invitation is accepted or half an hour has
+ * passed, so that a sign-in at the issuer does not lose the code. The console does not store it.
  */
 export function getInvitation({ members }: InvitationDeps): OpenRoute {
   return {

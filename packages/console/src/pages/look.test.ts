@@ -12,6 +12,6 @@ test("the API reference has the colours and fonts of the console", () => {
   for (const [name, value] of Object.entries(docs)) expect([name, value]).toEqual([name, own[name]]);
 });
 
-test("the script has at most 8 KiB", () => {
+test("the script of the console has at most 8 KiB", () => {
   expect(Buffer.byteLength(read("look/console.js"))).toBeLessThanOrEqual(8_192);
 });

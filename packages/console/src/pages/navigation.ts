@@ -9,8 +9,8 @@ interface TenantItem {
 }
 
 /**
- * The pages of a tenant in the navigation, for members with their right. A test compares them with
- * the routes.
+ * The pages of a tenant that the navigation lists, each for members who have its right. A test
+ * compares them with the routes.
  */
 export const tenantNavigation: readonly { readonly heading?: string; readonly items: readonly TenantItem[] }[] = [
   { items: [{ label: "Overview", path: "", right: "member" }] },

@@ -41,8 +41,8 @@ export function finishOidc(deps: FinishOidcDeps): OpenRoute {
 }
 
 /**
- * The proven person; undefined when the proof is refused. The reason is only logged, because it may
- * show what an attacker tries.
+ * The proven person; undefined when the proof is refused. The reason is logged, because it may show
+ * an attack, and the page does not tell it.
  */
 async function unlessUnproven(proof: Promise<Vouched>, log: Logger, requestId: string): Promise<Vouched | undefined> {
   try {

@@ -25,8 +25,8 @@ const groupsActor = "console-groups";
 
 /**
  * Gives a person at sign-in the roles of its groups in each tenant that a rule names, and removes
- * the person from those of the tenants in which no rule gives it a role. A member whom a person
- * invited keeps the roles that an owner gave: rules change nothing there.
+ * the person from each such tenant in which no rule gives it a role. A member whom a person invited
+ * keeps the roles that an owner gave: rules change nothing there.
  *
  * A change that access refuses, such as removing the last owner, is logged, and the sign-in
  * continues.

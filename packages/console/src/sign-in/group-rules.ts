@@ -3,7 +3,7 @@ import { tenantIdPattern } from "@vidimus/kit/ids";
 
 /** Which groups of the issuer give which roles. */
 export interface GroupRules {
-  /** Claim of the ID token or the user information with a person's groups. */
+  /** Name of the claim, of the ID token or the user information, that lists a person's groups. */
   readonly claim: string;
   readonly rules: readonly GroupRule[];
 }

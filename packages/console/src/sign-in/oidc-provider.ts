@@ -7,7 +7,7 @@ import type { Identity } from "../domain/identity.ts";
 
 /**
  * A sign-in that has begun: what the console checks the issuer's answer against. The browser keeps
- * it in a cookie until it returns from the issuer.
+ * the attempt in a cookie until the browser returns from the issuer.
  */
 export interface SignInAttempt {
   readonly state: string;
@@ -75,7 +75,7 @@ export class OidcProvider {
   }
 
   /**
-   * Ends a sign-in with the issuer's answer.
+   * Completes a sign-in with the issuer's answer.
    *
    * @param url with which the browser returned
    * @throws DomainError `unauthenticated` when the answer does not prove an identity, `unavailable`
@@ -102,7 +102,8 @@ export class OidcProvider {
   }
 
   /**
-   * Where the browser ends its session at the issuer; undefined when the issuer has no such page.
+   * URL of the page at which the browser ends its session at the issuer; undefined when the issuer
+   * has no such page.
    */
   async signOutUrl(idToken: string): Promise<string | undefined> {
     const configuration = await this.#discover();
@@ -117,7 +118,7 @@ export class OidcProvider {
     return client.fetchUserInfo(configuration, accessToken, subject).catch(refuse);
   }
 
-  /** Reads the issuer's metadata, once an hour. A failure is not cached. */
+  /** Reads the issuer's metadata, at most once an hour. A failure is not cached. */
   #discover(): Promise<client.Configuration> {
     const now = performance.now();
     if (this.#discovered && now - this.#discovered.at < discoveredMs) return this.#discovered.value;
@@ -148,8 +149,9 @@ function unproven(cause?: unknown): DomainError {
 }
 
 /**
- * The time at which the person proved its identity. A time in the future counts as now, because
- * otherwise the sign-in would stay recent for too long.
+ * The time at which the person proved its identity. A time up to 10 s in the future counts as now,
+ * because otherwise the sign-in would stay recent for too long. Throws without a time, and for one
+ * further in the future.
  */
 function proofTime(authTimeSeconds: number | undefined): Date {
   const now = Date.now();

@@ -44,7 +44,8 @@ export class SentFormStore {
 
   /** Notes that a person has sent a form. False when it was noted before. */
   async take(memberId: string, token: string, now: Date): Promise<boolean> {
-    // The longest time of a session: after it the form cannot be sent again.
+    // As long as the longest session. A form that is sent again later, in another session, takes
+    // effect again.
     const row = { _id: idOf(memberId, token), expiresAt: new Date(now.getTime() + sessionMsMax) };
     try {
       await this.#forms.insertOne(row);

@@ -14,7 +14,9 @@ const redirectsMax = 12;
  * Follows redirects and keeps cookies, as a browser does, for hosts that differ only in their port.
  */
 export class Browser {
-  /** Values by name. The servers of a test have cookies of different names. */
+  /**
+   * From the name of a cookie to its value. The servers of a test have cookies of different names.
+   */
   readonly cookies = new Map<string, string>();
 
   /**

@@ -10,7 +10,10 @@ interface Next {
   status: number;
 }
 
-/** An issuer that puts anything into its ID tokens. It has no page for signing in: any code is taken. */
+/**
+ * An issuer that puts into its ID tokens whatever claims a test sets. It has no page for signing
+ * in, and takes any code.
+ */
 export async function openForgingIssuer() {
   const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const next: Next = { claims: {}, alg: "RS256", status: 200 };

@@ -20,7 +20,7 @@ export interface FullConsole extends LinkedConsole {
 /**
  * Starts a console in this process, with a new tenant.
  *
- * @param stack the services; by default those that the files of a worker share
+ * @param stack the services; by default those that all test files of a worker share
  */
 export async function openFullConsole(stack?: SharedConstellation): Promise<FullConsole> {
   const { dev } = stack ?? (await sharedConstellation({ mtls: false }));

@@ -16,8 +16,8 @@ export const clientId = "console";
 export const clientSecret = "s".repeat(48);
 
 /**
- * An issuer of OpenID Connect for one console. It signs in `person` at once, without a form. It
- * asks no browser that has a session at the issuer already; `asked` counts how often it has asked.
+ * An issuer of OpenID Connect for one console. It signs in `person` at once, without a form. A
+ * browser that has a session at the issuer is not signed in anew; `asked` counts the sign-ins.
  */
 export async function openIssuer(consoleOrigin: string) {
   const port = await pickFreePort();

@@ -37,7 +37,7 @@ export function tailDeliveries(world: World): Command {
     });
 }
 
-/** Oldest first. */
+/** Returns the deliveries oldest first, the order in which they are printed. */
 async function readRecent(
   delivery: ServiceCaller<typeof DeliveryLogService>,
   tenantId: string,

@@ -59,8 +59,8 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /**
- * Items that were under way when a failure stopped the import are listed without its message, which
- * the command reports once.
+ * Items that were under way when a failure stopped the import are listed without the message of the
+ * failure, because the command prints that message once, as its error.
  */
 function toText({ created, existing, rejected, stopped }: ImportReport): string {
   const lines = rejected.map(({ item, reason }) =>

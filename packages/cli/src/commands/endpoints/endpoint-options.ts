@@ -35,7 +35,9 @@ export function addEndpointOptions(command: Command): Command {
     .option("--rate <count>", "most attempts a second, 0.1 to 1000; 0 for no limit", readRate);
 }
 
-/** The options as the settings of a request. Reads the file of `--secret-file`. */
+/**
+ * Turns the options that were given into settings of a request. Reads the file of `--secret-file`.
+ */
 export function toSettings(options: EndpointOptions) {
   const { url, name, description, secretFile, events, types, header, maxInFlight, rate } = options;
   return {

@@ -78,7 +78,8 @@ async function replaceAll(
 }
 
 /**
- * Sends a part of a file. An error names the file and its rows at fault; its last line is `before`.
+ * Sends a part of a file. When that fails with a `CliError`, the message names the file and each
+ * invalid row; `before`, if given, is its last line.
  */
 async function namingRows<T>(file: string, part: Part, before: string | undefined, send: () => Promise<T>): Promise<T> {
   try {

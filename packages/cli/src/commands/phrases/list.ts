@@ -13,7 +13,7 @@ interface ListOptions {
   limit: number;
 }
 
-/** A phrase as the service writes it; `--json` prints all its members. */
+/** The members of a phrase that the table shows; `--json` prints all that the service answers. */
 interface ShownPhrase {
   readonly id: string;
   readonly language: string;

@@ -4,7 +4,7 @@ import { itemId } from "./item-id.ts";
 const uri = "urn:newsml:wire.example:20260105:quake-1";
 
 test("an id is half of SHA-256 over uri, line feed and version, with the bits of a version 4 UUID", () => {
-  // Computed apart, with Python's hashlib.
+  // The expected id was computed with Python's hashlib.
   expect(itemId(uri, { uri, version: "2" })).toBe("4bd299d8-31cd-4d7f-8d64-f6f888fbfc40");
 });
 
@@ -12,7 +12,7 @@ test("a correction, which has a new version, gets another id", () => {
   expect(itemId(uri, { uri, version: "3" })).toBe("33d38337-86bc-43ca-a929-6b428df6d147");
 });
 
-test("a version sent as a number counts like the same one sent as text", () => {
+test("a version sent as a number counts like the same version sent as text", () => {
   expect(itemId(uri, { uri, version: 2 })).toBe(itemId(uri, { uri, version: "2" }));
 });
 

@@ -2,7 +2,10 @@ import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { compact, someText } from "../json.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 
-/** Takes what becomes a link: subjects and sources with a uri, and associated items. */
+/**
+ * Takes what becomes a link: subjects and sources with a uri, and associated items with a uri or
+ * with the address of a rendition.
+ */
 export function takeLinks(item: NinjsItem): JsonObject[] {
   return [
     ...item.list("infoSources", (source) => conceptLink(source, { rel: "source", type: "core/content-source" })),
@@ -22,7 +25,7 @@ function conceptLink(concept: JsonObject, kind: { rel: string; type: string }): 
   return compact({ ...kind, uri: target, title: someText(name), data: unlessEmpty(data) });
 }
 
-/** Relation and type of the link to an associated item, by its ninjs type. */
+/** From the ninjs type of an associated item to the relation and the type of its link. */
 const associationKinds: Readonly<Record<string, { rel: string; type: string }>> = {
   picture: { rel: "image", type: "core/image" },
   graphic: { rel: "image", type: "core/image" },

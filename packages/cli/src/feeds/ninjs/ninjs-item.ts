@@ -1,19 +1,22 @@
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { someText } from "../json.ts";
 
-/** A text of an item, in one of several roles and forms. */
+/**
+ * One of the texts that an item has for one purpose, such as its headlines; they differ in role and
+ * format.
+ */
 export interface RoleText {
   readonly role: string | undefined;
   /** Lowercase media type without parameters. */
   readonly contentType: string | undefined;
   readonly value: string;
-  /** The whole entry. */
+  /** The whole entry of the item's list from which the text was read. */
   readonly original: JsonObject;
 }
 
 /**
- * A ninjs item from which a mapping takes the members that it knows. `rest()` returns the others,
- * so that the document keeps all of them.
+ * A ninjs item from which a mapping takes the members that it knows. `rest()` returns the members
+ * that were not taken, so that the document can keep them.
  */
 export class NinjsItem {
   readonly uri: string;

@@ -2,7 +2,10 @@ import type { JsonObject } from "../../json-object.ts";
 import { compact, someText } from "../json.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 
-/** Members of a rendition that documents name differently; `href` becomes `url` below. */
+/**
+ * From the name of a rendition's member in ninjs to its name in documents; `href` becomes `url`
+ * below.
+ */
 const renamed: Readonly<Record<string, string>> = {
   contentType: "mimeType",
   sizeInBytes: "sizeBytes",

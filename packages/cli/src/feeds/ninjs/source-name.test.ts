@@ -20,6 +20,6 @@ test.each([
   ["tag:wire.example,2026:quake-1", "wire.example"],
   ["urn:8d19cf88-b3ab-4972-8fec-1207599f2872", undefined],
   ["quake-1", undefined],
-])("the authority of %s is %s", (name, authority) => {
+])("the authority in the uri %s is %s", (name, authority) => {
   expect(sourceName(name, {})).toBe(authority);
 });

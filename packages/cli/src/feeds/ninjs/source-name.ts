@@ -12,7 +12,8 @@ export function sourceName(uri: string, item: JsonObject): string | undefined {
 }
 
 /**
- * A host, the provider of a NewsML URN (RFC 3085) or the tagging entity of a tag URI (RFC 4151).
+ * The host and port in a URL, the provider in a NewsML URN (RFC 3085), or the tagging entity in a
+ * tag URI (RFC 4151); undefined for any other uri.
  */
 function authorityOf(uri: string): string | undefined {
   const found = /^urn:newsml:([^:]+):|^tag:([^:,]+),|^[a-z][a-z\d+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)/i.exec(uri);

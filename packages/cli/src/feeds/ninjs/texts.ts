@@ -36,7 +36,10 @@ export function takeTitle(item: NinjsItem): string {
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/** Without tags, and with six common entities decoded; undefined when no text is left. */
+/**
+ * The text of HTML, without tags and with six common entities decoded; undefined when no text is
+ * left.
+ */
 function textOf(html: string | undefined): string | undefined {
   const bare = html
     ?.replace(/<[^>]*>/g, "")

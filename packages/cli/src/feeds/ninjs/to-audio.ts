@@ -34,7 +34,10 @@ export function toAudio(item: NinjsItem): Mapping {
  */
 const bitsPerSecondMin = 1_000;
 
-/** ninjs has seconds, but some agencies send milliseconds; the size of the stream shows which. */
+/**
+ * A stream's duration. ninjs has seconds, but some agencies send milliseconds; the size of the
+ * stream shows which of the two it is.
+ */
 export function durationMs({ duration, sizeBytes }: JsonObject): number | undefined {
   if (typeof duration !== "number" || !(duration > 0)) return undefined;
   const isMilliseconds = typeof sizeBytes === "number" && (sizeBytes * 8) / duration < bitsPerSecondMin;

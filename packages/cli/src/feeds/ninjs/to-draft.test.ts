@@ -66,7 +66,7 @@ test("a text item becomes a core/newswire, with every member that has a place in
   });
 });
 
-test("a text item without bodies is mapped, too: its description is its text", () => {
+test("the description of a text item without bodies becomes the text of the document", () => {
   const { type, content, meta } = toDraft({ uri, type: "text", descriptions: [{ role: "text", value: "Kort." }] });
   expect({ type, content, meta }).toMatchObject({ type: "core/newswire", content: { text: "Kort." } });
   expect(meta).not.toHaveProperty("description");
@@ -150,7 +150,7 @@ test("a picture becomes a core/image with alternative text, credit, focus and re
   expect(draft.meta).not.toHaveProperty("edNote");
 });
 
-test("a picture's credit line wins over byline and holder, and a plain body is its alternative text", () => {
+test("a picture's credit line goes before its byline, and a plain body is its alternative text", () => {
   const { meta, content } = toDraft({
     uri,
     type: "picture",
@@ -289,6 +289,6 @@ test.each([
   expect(toDraft({ uri, type: "text", ...members }).title).toBe(title);
 });
 
-test("a slugline that serves as title is still the slugline", () => {
+test("a slugline that serves as title also stays the slugline in meta", () => {
   expect(toDraft({ uri, type: "text", slugline: "s" }).meta).toMatchObject({ slugline: "s" });
 });

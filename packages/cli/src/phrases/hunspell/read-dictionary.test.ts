@@ -18,7 +18,7 @@ test("German: the licence, parts of compounds and bare stems are left out", () =
   });
 });
 
-test("Swedish: parts of compounds, flags beyond ASCII and forbidden words are read", () => {
+test("Swedish: flags may be beyond ASCII, and a word is forbidden if any of its entries is", () => {
   const aff = ["SET UTF-8", "FORBIDDENWORD %", "NEEDAFFIX ¤", "COMPOUNDBEGIN X", "COMPOUNDEND Y", "ONLYINCOMPOUND Z"];
   const dic = ["9", "-/-06XY", "0/01", "Lund/X", "tröja/AY", "tröj/XZ", "gen/¤AB", "leksand/%A", "Leksand/A", "bil/A"];
   expect(read([...dic, "bil/%", "bil"], aff)).toEqual({
@@ -27,7 +27,7 @@ test("Swedish: parts of compounds, flags beyond ASCII and forbidden words are re
   });
 });
 
-test("English: escaped slashes, fields and spaces in words are read, and forbidden goes before fragment", () => {
+test("English: a word may have spaces and escaped slashes, and a forbidden fragment counts as forbidden", () => {
   const aff = ["SET UTF-8", "ONLYINCOMPOUND c", "FORBIDDENWORD !  # comment"];
   const dic = ["7", "1th/tc", "km\\/h", "TCP\\/IP/X", "and po:noun", "New York/M\tpo:name", "# CC0", "alot/!c", "/"];
   expect(read(dic, aff)).toEqual({
@@ -36,7 +36,7 @@ test("English: escaped slashes, fields and spaces in words are read, and forbidd
   });
 });
 
-test("Hungarian: a number after the slash stands for the flags of that AF line", () => {
+test("Hungarian: a number after the slash stands for the flags of the AF line with that number", () => {
   const aff = [
     "SET UTF-8",
     "FLAG long",
@@ -64,7 +64,7 @@ test.each([
   expect(read(["2", `a/${forbidden}`, `b/${other}`], aff).words).toEqual(["2 *a", "3 b"]);
 });
 
-test("words that differ only in their normal form are one, and a first line that is no count is a word", () => {
+test("words that differ only in Unicode normal form are one, and a first line that is no count is a word", () => {
   expect(read(["Ko\u0308ln", "Köln", "köln"], []).words).toEqual(["1 Köln", "3 köln"]);
 });
 

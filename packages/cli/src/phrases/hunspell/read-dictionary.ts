@@ -3,11 +3,11 @@ import type { AffixRules } from "./affix-rules.ts";
 interface DictionaryWord {
   readonly text: string;
   readonly forbidden: boolean;
-  /** The first line of the file with this word. */
+  /** Number of the first line with this word, from 1. */
   readonly at: number;
 }
 
-/** Lines of a file that are not imported, by reason. */
+/** How many lines of a file are not imported, and why. */
 export interface LeftOut {
   /** Comments, such as the licence. */
   comments: number;
@@ -15,7 +15,7 @@ export interface LeftOut {
   fragments: number;
   /** Stems, which are words only with an affix. */
   stems: number;
-  /** Words that an earlier line has. */
+  /** Repeated words: an earlier line has the same one. */
   duplicates: number;
 }
 
@@ -40,8 +40,8 @@ export function readDictionary(text: string, rules: AffixRules | undefined): Dic
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const isCount = index === 0 && /^\d+\s*$/.test(line);
     if (isCount || line.trim() === "") continue;
-    // Hunspell has no comments, but a tab begins the morphological fields, so such a line has no
-    // word.
+    // Hunspell has no comments. But a line that begins with a tab has only morphological fields and
+    // no word, and dictionaries write their licence in such lines, or in lines that begin with `#`.
     if (/^[\t#]/.test(line)) {
       leftOut.comments += 1;
       continue;
@@ -67,7 +67,9 @@ export function readDictionary(text: string, rules: AffixRules | undefined): Dic
   return { words: [...words.values()], leftOut, flagged };
 }
 
-/** An entry: a word, its flags after a slash that is not escaped, then morphological fields. */
+/**
+ * Reads an entry: a word, its flags after a slash that is not escaped, then morphological fields.
+ */
 function readEntry(line: string): { word: string; flags: string } {
   const [entry = ""] = line.split(/\t|\s+(?=[a-z]{2}:)/);
   const slash = /(?<!\\)\//.exec(entry)?.index ?? entry.length;

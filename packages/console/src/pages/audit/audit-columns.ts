@@ -37,7 +37,7 @@ function subjectOf(entry: AuditEntry, names: ActorNames, { at }: TenantCall): Ht
   return html`<code class="q">${subject}</code>`;
 }
 
-/** The facts of an entry that the other columns do not show. */
+/** The facts of an entry that the other columns shorten or leave out. */
 function details(entry: AuditEntry): Html {
   const { at, role, identity, keyPrefix, fromAddress, requestId, subject } = entry;
   const facts: (readonly [string, string])[] = [
@@ -68,7 +68,7 @@ function details(entry: AuditEntry): Html {
   </details>`;
 }
 
-/** The JSON object of an entry; empty when it is malformed. */
+/** The details of an entry, which are a JSON object; empty when they are malformed. */
 function detailOf({ detailJson }: AuditEntry): Readonly<Record<string, unknown>> {
   try {
     const detail: unknown = JSON.parse(Buffer.from(detailJson).toString());

@@ -7,11 +7,11 @@ export type AuditedService = (typeof auditedServices)[number];
 interface AuditKind {
   readonly label: string;
   readonly service: AuditedService;
-  /** What was done, in words, by the `action` of an audit entry. */
+  /** From the `action` of an audit entry to what was done, in words. */
   readonly actions: Readonly<Record<string, string>>;
 }
 
-/** Every kind of change, by its name in the URL. */
+/** From its name in the URL to each kind of change. */
 export const auditKinds: Readonly<Record<string, AuditKind>> = {
   keys: {
     label: "API keys",

@@ -59,7 +59,7 @@ export function queryAfter(position: AuditPosition): Readonly<Record<string, str
   return { before: String(position.at.getTime()), shown: position.shown.join(","), first: String(position.first) };
 }
 
-/** The services whose logs match a query. */
+/** The services whose logs may have entries for a query. */
 export function servicesFor({ kind }: AuditQuery): readonly AuditedService[] {
   const known = auditKinds[kind];
   return known ? [known.service] : auditedServices;

@@ -29,12 +29,15 @@ export function isNarrowed(query: DeliveryQuery): boolean {
   return Object.values(query).some((value) => value !== "");
 }
 
-/** Names of the form's fields, by the pointers of the request's fields that delivery may refuse. */
+/**
+ * From the JSON pointer to a field of the request, which delivery may refuse, to the name of the
+ * form's field.
+ */
 export const queryFields = { "/states": "state", "/documentId": "document", "/endpointId": "endpoint" };
 
 type ListRequest = Omit<MessageInitShape<typeof ListDeliveriesRequestSchema>, "$typeName">;
 
-/** The request to delivery, or the faults of malformed times. */
+/** The request to delivery, or the fault of the first malformed time. */
 export function requestOf(asked: DeliveryQuery): { readonly value: ListRequest } | { readonly faults: Fault[] } {
   const [since, until] = [readUtc(asked.since), readUtc(asked.until)];
   if (since === "malformed") return { faults: [notATime("since")] };

@@ -11,7 +11,7 @@ export const deliveryStates = [
   { value: "exhausted", tone: "bad", label: "given up" },
 ] as const satisfies readonly { value: string; tone: Tone; label: string }[];
 
-/** By state: what became of a delivery, or what it still waits for. */
+/** From the state of a delivery to what became of it, or what it still waits for. */
 export const stateMeanings: Readonly<Record<string, string>> = {
   pending: "It is sent by itself.",
   held: "The endpoint is paused. It is sent when somebody starts the endpoint.",

@@ -4,8 +4,8 @@ import { areaField, checkField, textField } from "../parts/form.ts";
 import { type Html, html } from "../../markup/html.ts";
 
 /**
- * Labels by name of the fields that are shown again when the sender must sign in first. The headers
- * are not among them, because they may be credentials.
+ * From field name to label: when the sender must sign in first, these fields are shown again with
+ * what was typed. The headers are left out, because they may be credentials.
  */
 export const endpointFields = {
   url: "URL",
@@ -18,7 +18,10 @@ export const endpointFields = {
   verify: "Ping",
 };
 
-/** Names of the form's fields, by the JSON pointers that the service may refuse. */
+/**
+ * From the JSON pointer to a field of the request, which delivery may refuse, to the name of the
+ * form's field.
+ */
 export const endpointPointers = {
   "/url": "url",
   "/name": "name",

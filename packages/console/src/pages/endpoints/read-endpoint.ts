@@ -12,7 +12,7 @@ export async function readEndpoint(
   return endpoint;
 }
 
-/** Names of a tenant's endpoints by id. */
+/** From the id of an endpoint to its name, for all endpoints of a tenant. */
 export type EndpointNames = ReadonlyMap<string, string>;
 
 export async function endpointNames(

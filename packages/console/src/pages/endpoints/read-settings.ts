@@ -67,15 +67,15 @@ const settingNames = [
 ] as const satisfies readonly (keyof Settings)[];
 
 /**
- * Undefined for anything but a number of at least 0 and less than 2 ** 31, because other numbers do
- * not fit into the message. An empty text is 0.
+ * Reads a number of at least 0 and less than 2 ** 31; undefined for anything else, because other
+ * numbers do not fit into the message. An empty text is 0.
  */
 function numberOf(text: string): number | undefined {
   const number = text === "" ? 0 : Number(text);
   return number >= 0 && number < 2 ** 31 ? number : undefined;
 }
 
-/** Undefined when a line is not a header. */
+/** Reads one header a line, with names in lowercase; undefined when a line is no header. */
 function headersOf(text: string): Record<string, string> | undefined {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
   const pairs = lines.map((line) => /^\s*([^:\s]+)\s*:\s*(.*?)\s*$/.exec(line));

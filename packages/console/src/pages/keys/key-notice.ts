@@ -8,8 +8,8 @@ import { timeAgo } from "../parts/times.ts";
 const weekMs = 7 * 86_400_000;
 
 /**
- * Notes that a valid key expires within a week, or that nobody has used it in the week since it was
- * made; undefined for other keys. The expiry of a rolled key is intended, so it is not noted.
+ * Notes that a valid key expires within a week, or that it was made over a week ago and never used;
+ * undefined for other keys. That a rolled key expires is not noted, because it is intended.
  */
 export function keyNotice(key: ApiKey, { at, now }: TenantCall): Html | undefined {
   const { keyId, name, prefix, createdAt, expiresAt, lastUsedAt, replacedBy } = key;

@@ -116,7 +116,7 @@ function columnsFor({ names }: Keys, { at, now }: TenantCall): Column<ApiKey>[] 
   ];
 }
 
-/** A rolled key cannot be rolled again. */
+/** A rolled key gets no link "Roll", because it cannot be rolled again. */
 function changeLinks({ keyId, name, replacedBy }: ApiKey, at: TenantCall["at"]): Html {
   const roll = html`<a href="${at(`/keys/${keyId}/roll`)}" aria-label="Roll ${name}">Roll</a> · `;
   return html`<span class="links">

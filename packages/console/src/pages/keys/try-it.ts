@@ -14,7 +14,7 @@ export function tryIt({ api, key, scopes }: TryIt): string | undefined {
   return scope === undefined ? undefined : samples[scope]?.(api.origin, `-H 'Authorization: Bearer ${key}'`);
 }
 
-/** Commands by scope, the most harmless first. */
+/** From a scope to a command that needs only this scope, the most harmless command first. */
 const samples: Readonly<Record<string, (api: string, authorization: string) => string>> = {
   "publisher:read": (api, authorization) => `curl -s '${api}/v1/publisher/articles?limit=5' \\\n  ${authorization}`,
   "phrases:read": (api, authorization) => `curl -s '${api}/v1/phrases?language=en' \\\n  ${authorization}`,

@@ -5,13 +5,16 @@ import type { MemberCalls } from "../../rpc/called-methods.ts";
 import { roleFor } from "../../domain/rights.ts";
 import { type Html, html } from "../../markup/html.ts";
 
-/** Names of people by their actors. */
+/** From the actor of a person to the person's name. */
 export type ActorNames = ReadonlyMap<string, string>;
 
 /** The most names that access returns in one answer. */
 const namesMax = 5_000;
 
-/** The names of a tenant's members, the first 5,000; others are shown by their actor. */
+/**
+ * The names of the reader and of a tenant's first 5,000 members; other people are shown by their
+ * actor.
+ */
 export async function actorNames(
   members: Pick<MemberCalls, "listMembers">,
   { tenant: { tenantId }, person }: TenantCall,

@@ -20,7 +20,7 @@ export function errorSummary(faults: readonly Fault[]): Html | undefined {
   </div>`;
 }
 
-/** The fault of one field, to show at it. */
+/** The error of one field, to show at this field; undefined when the field has no fault. */
 export function errorAt(faults: readonly Fault[], field: string): string | undefined {
   return faults.find((fault) => fault.field === field)?.error;
 }
@@ -44,7 +44,8 @@ export type Outcome<T> = { readonly value: T } | { readonly faults: readonly Fau
 /**
  * Converts a refusal of a service to faults of a form.
  *
- * @param fields names of fields by JSON pointer; a pointer also stands for all that begin with it
+ * @param fields from JSON pointer to the name of a field; a pointer also stands for every pointer
+ * below it
  */
 export async function refusable<T>(
   answer: Promise<T>,

@@ -1,7 +1,9 @@
 import { type Content, type Html, html } from "../../markup/html.ts";
 
 interface PageHead {
-  /** The page shows it in the direction of its script, because it may be text of users. */
+  /**
+   * Shown with `dir="auto"`, in the direction of its script, because a title may be text of users.
+   */
   readonly title: Html | string;
   /** The subject of the page in a sentence. */
   readonly lead?: Content;

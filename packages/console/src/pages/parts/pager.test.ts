@@ -9,7 +9,7 @@ test("a caption says how many rows there are, or which of them the page shows", 
   expect(caption({ ...whole, from: 51, count: 7 }, "key", "keys")).toBe("Keys 51 to 57");
 });
 
-test("the links of a pager keep the filters in the query, and lead to a position that is read back", () => {
+test("the links of a pager keep the filters of the query, and state the position that the next page reads", () => {
   const url = new URL("http://c.example/t/demo/audit?actor=a%26b&page=old&from=51&done=revoked");
   const markup = pager(url, { ...positionOf(url.searchParams), count: 50, nextPageToken: "n+x/=" })?.toString() ?? "";
   const unescaped = markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));

@@ -1,6 +1,6 @@
 import { type Html, html } from "../../markup/html.ts";
 
-/** The colour of a state; the word says what it is. */
+/** The colour of a state. The word beside it says what the state is. */
 export type Tone = "ok" | "wait" | "bad" | "off";
 
 /** A state: a dot and a word. */

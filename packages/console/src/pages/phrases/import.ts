@@ -18,7 +18,7 @@ const fileBytesMax = 10 * 1024 * 1024;
 const textBytesMax = 1024;
 /** Largest form of pasted rows, in bytes. Percent-encoding makes up to three bytes of one. */
 const pastedBytesMax = 256 * 1024;
-/** The deadline of imports over the public API, too: enough for 50,000 rows on a slow machine. */
+/** Enough for 50,000 rows on a slow machine. Imports over the public API have the same deadline. */
 const timeoutMs = 50_000;
 
 export function getImport(): TenantRoute {

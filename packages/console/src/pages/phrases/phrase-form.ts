@@ -6,7 +6,7 @@ import type { StoredPhrase } from "./stored-phrase.ts";
 export interface TypedPhrase {
   readonly phrase: string;
   readonly language: string;
-  /** `forbidden`, `caseSensitive` or both. */
+  /** Any of `forbidden` and `caseSensitive`. */
   readonly rules: readonly string[];
   /** One mistake on each line. */
   readonly mistakes: string;
@@ -14,8 +14,8 @@ export interface TypedPhrase {
 }
 
 /**
- * From field name to label: when the sender must sign in first, these fields are shown again with what
- * was typed.
+ * From field name to label: when the sender must sign in first, these fields are shown again with
+ * what was typed.
  */
 export const phraseFieldLabels = {
   phrase: "Phrase",

@@ -36,7 +36,10 @@ export function hiddenReplayForm({ endpoint, since, until, states, options }: Re
   ];
 }
 
-/** Names of the form's fields, by the pointers of the request's fields that delivery may refuse. */
+/**
+ * From the JSON pointer to a field of the request, which delivery may refuse, to the name of the
+ * form's field.
+ */
 export const replayFields = {
   "/endpointId": "endpoint",
   "/since": "since",

@@ -80,7 +80,10 @@ function replayPage(replay: Replay, names: EndpointNames, call: TenantCall): Htm
     <p><a href="${at(`/deliveries?endpoint=${endpointId}`)}">Deliveries to this endpoint</a></p>`;
 }
 
-/** The progress. When the total is not known, a bar without a value shows that the replay runs. */
+/**
+ * The progress of a replay. When the total is not known, a bar without a value shows that the
+ * replay runs.
+ */
 function bar(replay: Replay, query: URLSearchParams): Html {
   const words = html`<p>${progressOf(replay)}${reachedIn(replay)}.</p>`;
   if (replay.state !== "running") return words;
