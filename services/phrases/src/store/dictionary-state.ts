@@ -48,7 +48,7 @@ export class DictionaryState {
     return revisionOf(await this.#find(tenantId, snapshot));
   }
 
-  /** Makes a change that has not begun. */
+  /** Returns a change. It marks the dictionary at its first `begin`. */
   change(tenantId: string): Change {
     const token = uuidv7();
     const since = new Date();
