@@ -1,13 +1,13 @@
 import { type Db, MongoClient, MongoServerError } from "mongodb";
 
 /**
- * A user who may read and write one database and append to the audit log beside it, and nothing
- * else.
+ * A user who may read and write one database, read the audit log beside it and append to it, and do
+ * nothing else.
  */
 export interface DatabaseUser {
   readonly user: string;
   readonly password: string;
-  /** The user's only database, which also stores the user (`authSource`). */
+  /** The database that the user may write. It also stores the user (`authSource`). */
   readonly database: string;
 }
 
@@ -45,7 +45,7 @@ async function ensureAppendRole(audit: Db): Promise<object> {
 
 const writeConcern = { w: "majority", j: true };
 
-/** Creates a user of a database, or sets password and roles again. */
+/** Creates a user of a database, or sets the password and the roles of an existing one. */
 export async function ensureUser(db: Db, user: string, password: string, roles: readonly object[]): Promise<void> {
   await ensure(db, "User", user, { pwd: password, roles, mechanisms: ["SCRAM-SHA-256"], writeConcern });
 }
