@@ -107,7 +107,7 @@ class FetchedTrustList implements TrustList {
 
   /**
    * Makes an attempt at most once a minute for each mode. Only a `default` attempt is repeated at
-   * once while there is no list of up to two hours.
+   * once while there is no list younger than two hours.
    *
    * @returns whether the last attempt succeeded
    */
