@@ -56,8 +56,9 @@ async function stageNode(context: string): Promise<DebianPackage[]> {
 }
 
 /**
- * Libraries of Node, one user without privileges, and the configuration of name resolution. No
- * shell.
+ * Stages the recipe's own base: libraries of Node, one user without privileges, and the
+ * configuration of name resolution. No shell. Returns the packages of the libraries; none for
+ * another base.
  */
 async function stageBase(context: string, wanted: string): Promise<DebianPackage[]> {
   if (wanted !== ownBase) return [];

@@ -20,7 +20,7 @@ export interface DeliveryCase {
    * `no-cache`. Absent when the list cannot be fetched again.
    */
   readonly present?: readonly TrustedKey[];
-  /** How often the list may be fetched; any number by default. */
+  /** How often the list must be fetched; any number by default. */
   readonly fetches?: number;
   /** By default the vector's. */
   readonly secret?: string;
