@@ -321,7 +321,7 @@ test("an offline root delegates to the stack's list key, and doctor verifies the
   });
 });
 
-/** What the public API answers about webhooks, which is what `--json` prints of them. */
+/** What the public API answers at a path of webhooks; `--json` prints the same. */
 async function dataOf(path: string): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${stack.dev.tenants[0]!.apiKey}` };
   const answer = await fetch(`${stack.dev.gateway}/v1/webhooks${path}`, { headers });

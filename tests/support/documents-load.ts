@@ -10,8 +10,8 @@ export interface Tracked {
   /** Steps that were acknowledged or found in the history. */
   done: number;
   /**
-   * One more step may be done: its call is in flight, or ended without an answer and was not
-   * repeated.
+   * Whether one more step may be done: its call is in flight, or ended without an answer and was
+   * not repeated.
    */
   isUnsure: boolean;
 }
