@@ -1,8 +1,8 @@
 /**
- * Fails when a name or prose has a word that the vocabulary of STYLE.md refuses in its column "Not",
- * when a file or folder has a name that says nothing, and when a test title is too long. Names are
- * identifiers and file names; prose is comments of programs, Markdown and test titles. Comments of
- * proto/ belong to the public contract and are not read.
+ * Fails when a name or prose has a word that the vocabulary of STYLE.md refuses in its column
+ * "Not", when a file or folder has a name that says nothing, and when a test title is too long.
+ * Names are identifiers and file names; prose is comments of programs, Markdown and test titles.
+ * Comments of proto/ belong to the public contract and are not read.
  */
 import { readFileSync } from "node:fs";
 import { listedFiles } from "./listed-files.ts";

@@ -1,6 +1,7 @@
 /**
- * Scripts in every text that others write: in titles, names, addresses, header values, phrases, notes,
- * answers of receivers, pasted webhooks, files and URLs. Every page that links reach shows them as text.
+ * Scripts in every text that others write: in titles, names, addresses, header values, phrases,
+ * notes, answers of receivers, pasted webhooks, files and URLs. Every page that links reach shows
+ * them as text.
  */
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";

@@ -224,7 +224,8 @@ test("a failing receiver is seen in documents show, endpoints show, doctor and d
   );
 
   const [delivery] = (await vidimusJson(["deliveries", "list", "--endpoint", endpointId])).result as { id: string }[];
-  // Five failures in a row open the breaker. Each redelivery is an attempt, since it waits for no backoff.
+  // Five failures in a row open the breaker. Each redelivery is an attempt, since it waits for no
+  // backoff.
   const stuck = await vi.waitFor(async () => {
     await vidimusJson(["deliveries", "redeliver", delivery!.id]);
     const { code, result } = await vidimusJson(["doctor"]);
