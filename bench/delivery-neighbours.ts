@@ -39,7 +39,7 @@ const beside = await compare(
 );
 checkBar("p99 beside a dead and a slow endpoint, times that beside healthy ones", 1 / beside.ratio, { atMost: 1.5 });
 
-/** Each turn has its own endpoints, so that no backlog is left to the next. */
+/** Each turn has its own endpoints, so that no backlog is left to the next turn. */
 async function turn(isFaulty: boolean): Promise<Turn> {
   await using neighbours = await openReceiver();
   const registered: { tenantId: string; endpointId: string }[] = [];

@@ -157,7 +157,7 @@ async function describe(app: string, workspaces: readonly string[], content: Ima
   await rm(join(app, ".npmrc"));
 }
 
-/** npm lists nothing while a dependency is missing, as those for development are. */
+/** `npm sbom` lists nothing while a dependency is missing, as those for development are here. */
 async function dropDevDependencies(file: string): Promise<void> {
   const { devDependencies: _, ...manifest } = JSON.parse(await readFile(file, "utf8")) as Json;
   await writeFile(file, JSON.stringify(manifest, null, 2));

@@ -22,7 +22,7 @@ export interface DeliveryCase {
   readonly present?: readonly TrustedKey[];
   /** How often the list must be fetched; any number by default. */
   readonly fetches?: number;
-  /** By default the vector's. */
+  /** By default the secret of the delivery vector. */
   readonly secret?: string;
   /** Expected output of a verifier; undefined for a genuine delivery. */
   readonly refusedBy?: RegExp;

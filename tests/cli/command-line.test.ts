@@ -91,7 +91,7 @@ test("doctor finds nothing wrong with a healthy constellation", async () => {
   expect([code, findings.map(({ check }) => check.replace(/:\d+$/, ""))]).toEqual([0, checks]);
 });
 
-test("a key is created, granted more, rolled and revoked, and the public API answers accordingly", async () => {
+test("a key is created, granted a scope, rolled and revoked, and the public API follows within 5 s", async () => {
   const made = await vidimusJson(["keys", "create", "--name", "Feed", "--scopes", "documents:create"]);
   const old = made.result as { id: string; key: string };
   expect(await statusFor(old.key)).toBe(403);

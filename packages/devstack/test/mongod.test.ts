@@ -105,7 +105,7 @@ test("access control of a data folder can be turned on and off, and each start h
   expect(await countRows((await open()).url)).toBe(2);
 });
 
-test("a second start on a data folder in use is refused, and the first goes on", async () => {
+test("a second start on a data folder in use is refused, and the first server goes on", async () => {
   const first = await open();
   const refusal = expect(open()).rejects;
   await refusal.toThrow(DevstackError);

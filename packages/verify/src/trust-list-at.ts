@@ -9,7 +9,7 @@ const fetchTimeoutMs = 10_000;
 /** `reload` sends `Cache-Control: no-cache`, so that caches on the way do not answer. */
 type CacheMode = "default" | "reload";
 
-/** The part of `fetch` that is used. */
+/** The part of `fetch` that `trustListAt` uses. */
 export type FetchTrustList = (
   url: string,
   init: { readonly cache: CacheMode },

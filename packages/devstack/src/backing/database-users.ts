@@ -14,7 +14,9 @@ export interface DatabaseUser {
 /** Codes with which `createUser` and `createRole` report an existing name. */
 const alreadyExists: ReadonlySet<unknown> = new Set([51_002, 51_003]);
 
-/** Name of the role in an audit log's database that may read and add entries. */
+/**
+ * Name of the role that may read and add entries of an audit log. The log's database defines it.
+ */
 const appendRole = "append";
 
 /**

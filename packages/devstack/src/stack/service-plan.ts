@@ -7,7 +7,6 @@ import { type ProgramName, programNames, type ServiceName, type ServicePorts } f
 
 export type StackPorts = Readonly<Record<ServiceName, ServicePorts>>;
 
-/** A port and the variable that changes it. */
 interface PortSetting {
   readonly service: ServiceName;
   readonly kind: keyof ServicePorts;

@@ -22,7 +22,7 @@ const step = (name: string, signal = never) =>
     running.delete(name);
   });
 
-/** Ends a step and lets `pauseMs` pass, in which the next one may start. */
+/** Ends a step and lets `pauseMs` pass, in which the next step may start. */
 async function end(name: string, pauseMs = 20): Promise<void> {
   running.get(name)?.();
   await nextTurn();

@@ -43,7 +43,7 @@ export class DictionaryState {
     return revisionOf(row);
   }
 
-  /** The revision at the moment of a snapshot. */
+  /** As `revision`, at the moment of a snapshot. */
   async revisionAt(snapshot: SnapshotOptions, tenantId: string): Promise<string | undefined> {
     return revisionOf(await this.#find(tenantId, snapshot));
   }
