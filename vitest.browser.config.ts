@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** What people see in a browser: `npm run test:browser`. Fetches a Chromium once. */
+/** Tests of what people see in a browser: `npm run test:browser`. Fetches a Chromium once. */
 export default defineConfig({
   test: {
     include: ["tests/browser/**/*.test.ts"],

@@ -22,7 +22,8 @@ const isolate = false;
 
 /**
  * Unit tests stand beside their source; what needs mongod or nats-server stands in a test/ folder;
- * tests/ is end to end, without tests/faults/ (vitest.faults.config.ts).
+ * tests/ is end to end. tests/faults/, tests/browser/ and `*.long.test.ts` have configurations of
+ * their own.
  */
 export default defineConfig({
   test: {

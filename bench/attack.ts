@@ -45,7 +45,7 @@ for (let round = 0; round < rounds; round += 1) {
 }
 report();
 
-/** Normal traffic for one turn. */
+/** Sends normal traffic for one turn, and watches the gateway's memory meanwhile. */
 async function runTurn(): Promise<Turn> {
   const pid = pids["gateway"];
   if (pid === undefined) throw new Error("no gateway runs");

@@ -117,7 +117,10 @@ await measure("page of 50, 64 connections", () => atFullSpeed(page, 200));
 console.table(table);
 await showBytes();
 
-/** Bytes on disk, compressed, and of the indexes, for one row of each collection that grows. */
+/**
+ * Prints the bytes that one row takes in memory, on disk (compressed) and in the indexes, for each
+ * collection that grows.
+ */
 async function showBytes(): Promise<void> {
   const { client } = stage.documents;
   await client.db("admin").command({ fsync: 1 });

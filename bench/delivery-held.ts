@@ -45,7 +45,7 @@ const drain = await compare(
 checkBar("p99 beside a drain, times that beside none", 1 / drain.ratio, { atMost: 2 });
 checkBar("webhooks that the drain still owed at the end of its shortest turn", Math.min(...owed), { atLeast: 1 });
 
-/** Each turn has its own endpoint, so that no backlog is left to the next. */
+/** Each turn has its own endpoint, so that no backlog is left to the next turn. */
 async function turn(isEnabled: boolean): Promise<Turn> {
   const { endpoint } = await endpoints.createEndpoint({ tenantId: "held", url: neighbour.url }, asAdmin);
   const name = { tenantId: "held", endpointId: endpoint?.endpointId ?? "" };

@@ -1,7 +1,7 @@
 /**
  * From the commit to the receiver, 100 a second, while another tenant's endpoint is dead and a
- * third one's takes two seconds for each answer; compared with the same traffic with all endpoints
- * healthy.
+ * third tenant's takes two seconds for each answer; compared with the same traffic with all
+ * endpoints healthy.
  */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
@@ -39,7 +39,7 @@ const beside = await compare(
 );
 checkBar("p99 beside a dead and a slow endpoint, times that beside healthy ones", 1 / beside.ratio, { atMost: 1.5 });
 
-/** Each turn has its own endpoints, so that no backlog is left to the next. */
+/** Each turn has its own endpoints, so that no backlog is left to the next turn. */
 async function turn(isFaulty: boolean): Promise<Turn> {
   await using neighbours = await openReceiver();
   const registered: { tenantId: string; endpointId: string }[] = [];

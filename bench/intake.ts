@@ -32,8 +32,8 @@ function createRequest(apiKey: string): Buffer {
 }
 
 /**
- * For each number of connections, the stated creates per second of the bare server, and the share
- * of them that ours must reach.
+ * For each number of connections: creates per second of the bare server on a quiet machine
+ * (`stated`), and the share of the bare server's measured rate that Vidimus must reach (`atLeast`).
  */
 const loads = [
   { connections: 1, stated: 600, atLeast: 0.5 },

@@ -15,7 +15,7 @@ import { seedPublications } from "./stage/publications.ts";
 const settings = readBenchSettings();
 const { rounds, durationMs } = settings;
 const limit = 50;
-/** Pages that readers take in turn, so that no two of them share a call. */
+/** Number of different pages that readers take in turn, so that no two readers share a call. */
 const pagesInTurn = 100;
 
 await using stage = await openStage();

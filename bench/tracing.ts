@@ -1,7 +1,7 @@
 /**
  * The cost of traces: creates and publications per second of a stack that records a tenth of the
  * traces, as the manifests do, compared with one that records none, and the CPU of each. The
- * collector ignores what it gets. `OTEL_TRACES_SAMPLER_ARG=1` records all.
+ * collector only counts what it gets. `OTEL_TRACES_SAMPLER_ARG=1` records all.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { openRpcClient } from "@vidimus/kit/rpc/client/client";

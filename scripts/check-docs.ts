@@ -13,7 +13,7 @@ import { listedFiles } from "./listed-files.ts";
 
 const files = listedFiles();
 const places = new Set(files.flatMap(withFolders));
-/** What a path may be called by: itself, and each of its endings. */
+/** What prose may call a file or folder: its path, and each ending of its path. */
 const endings = new Set([...places].flatMap(endingsOf));
 const roots = new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0]));
 const scripts: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;

@@ -21,7 +21,7 @@ function differences(folder: string): string[] {
   return names.filter((name) => wanted.get(name) !== found.get(name)).map((name) => `${committed}/${name}`);
 }
 
-/** The files of a folder by their paths in it. */
+/** From path in the folder to text: the files of a folder. */
 function filesOf(folder: string): Map<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(

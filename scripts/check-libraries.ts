@@ -1,7 +1,7 @@
 /**
- * Runs verification libraries by others on deliveries that a stack of its own has posted: each must
- * accept every unchanged delivery, and refuse it with any single bit of its body, its id or its
- * time flipped. Part of `npm run test:verifiers`.
+ * Runs verification libraries by others, and packages/verify, on deliveries that a stack of its own
+ * has posted: each must accept every unchanged delivery, and refuse it with any single bit of its
+ * body, its id or its time flipped. Part of `npm run test:verifiers`.
  *
  * Installs pinned libraries from npm, PyPI and the Go module proxy into .vidimus/libraries once.
  * The Java library is compiled from its sources in the same Go module, because its jar on Maven

@@ -60,10 +60,13 @@ describe("the check of the methods", () => {
   it.each([
     ["mesh", { mesh: [], teams: [document, phrase] }, "GetPublishedDocument has no row in the meshTable"],
     ["teams", { mesh: [published, phrase], teams: [document] }, "UpsertPhrase has no row in the teamsTable"],
-  ])("names a method that stands at the %s door without its row there", (_door, tables, fault) => {
-    writeTables(tables);
-    expect(check()).toEqual({ status: 1, faults: [expect.stringContaining(fault)] });
-  });
+  ])(
+    "names a method that is served at the %s door and has no row in the table of that door",
+    (_door, tables, fault) => {
+      writeTables(tables);
+      expect(check()).toEqual({ status: 1, faults: [expect.stringContaining(fault)] });
+    },
+  );
 
   it.each([
     ["example", "docs/editors.md", "", "GetDocument has no example in docs/editors.md"],

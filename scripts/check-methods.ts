@@ -6,8 +6,8 @@
  * - for documents, whose teams door editors' programs call, an example in docs/editors.md;
  * - for the other teams doors, a command of `npx vidimus`, or a call of the console.
  *
- * Fails also for a command that has a file and is not named in packages/cli/src/nouns.ts. Reads
- * files only, in the folder that is named, or here.
+ * Fails also for a command that has a file and is not named in packages/cli/src/nouns.ts. Only
+ * reads files: those of the folder that its argument names, else of this repository.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -45,7 +45,7 @@ function changelogFaults(): string[] {
   return [`CHANGELOG.md does not name the RPC contract in ${image}; it needs the line:\n${changelogLine()}`];
 }
 
-/** Identifies the image by the first 12 digits of its SHA-256. */
+/** The words by which CHANGELOG.md names the image: the first 12 digits of its SHA-256. */
 function changelogLine(): string {
   const digest = createHash("sha256").update(readFileSync(image)).digest("hex");
   return `RPC contract \`${digest.slice(0, 12)}\``;

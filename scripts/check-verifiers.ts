@@ -1,11 +1,11 @@
 /**
  * Runs the verifiers of docs/verifiers.md, exactly as they are printed there, and the package for
- * receivers, on a genuine delivery and on changed ones: each must accept the first, and refuse all
- * others by the check that covers the change. Also fails when a program is missing on this machine.
+ * receivers, on genuine deliveries and on changed ones: each must accept the genuine ones, and
+ * refuse each other one by the check that covers the change. Also fails when a program is missing
+ * on this machine.
  *
  * Needs python3 with venv, Go, openssl and npm. Installs the pinned `cryptography` from PyPI into
- * .vidimus/verifiers once. The package also runs on the `node` of the machine, when that is not the
- * project's.
+ * .vidimus/verifiers once. The package runs on every `node` that is on the PATH.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { createServer } from "node:http";

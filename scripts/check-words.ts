@@ -1,8 +1,8 @@
 /**
- * Fails when a name or prose has a word that the vocabulary of STYLE.md refuses in its column "Not",
- * when a file or folder has a name that says nothing, and when a test title is too long. Names are
- * identifiers and file names; prose is comments of programs, Markdown and test titles. Comments of
- * proto/ belong to the public contract and are not read.
+ * Fails when a name or prose has a word that the vocabulary of STYLE.md refuses in its column
+ * "Not", when a file or folder has a name that says nothing, and when a test title is too long.
+ * Names are identifiers and file names; prose is comments of programs, Markdown and test titles.
+ * Comments of proto/ belong to the public contract and are not read.
  */
 import { readFileSync } from "node:fs";
 import { listedFiles } from "./listed-files.ts";
@@ -13,8 +13,9 @@ interface Rule {
 }
 
 /**
- * How each refused word is found in names, which are split into words by spaces, and in prose. `room`
- * is refused only where it means capacity, since a newsroom is one, too.
+ * From refused word to the patterns that find it in prose and in names. Names are matched with
+ * spaces between their words. `room` is refused only where it means capacity, since a newsroom is
+ * one, too.
  */
 const rules: Readonly<Record<string, Rule>> = {
   "give back": rule(String.raw`\b(?:give[ns]?|giving|gave)(?: \w+){0,2} back\b`),
@@ -30,7 +31,10 @@ const rules: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Finds most lines without a refused word at a tenth of the cost of the rules. */
+/**
+ * A line that does not match has no refused word. Most lines are cleared in this way, at a tenth of
+ * the cost of the rules.
+ */
 const suspicious = /g[ai]v[ei]|hurr|judg|let|notar|put|room/i;
 
 /** Refused words that also have a meaning which is right, so that only readers can tell. */

@@ -41,7 +41,7 @@ const systems = new Set([
   "sunos",
   "win32",
 ]);
-/** npm's names of processors, by their names in package names. */
+/** From the name of a processor in package names to npm's name of it, where they differ. */
 const processors: Readonly<Record<string, string>> = { aarch64: "arm64", armv7: "arm", loongarch64: "loong64" };
 const knownProcessors = new Set(["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "x64"]);
 

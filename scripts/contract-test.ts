@@ -56,8 +56,8 @@ if (unproven.length > 0) {
 }
 
 /**
- * The description with existing ids, and with `wait` limited to a second, because nothing is
- * published during the test and each long poll waits to its end.
+ * Writes the description with existing ids, and with `wait` limited to a second, because nothing is
+ * published during the test and each long poll waits to its end. Returns the path of the file.
  */
 async function describe(): Promise<string> {
   const api = JSON.parse(await readFile(join(root, "docs/openapi.json"), "utf8")) as {
@@ -82,7 +82,10 @@ async function withoutSuccess(): Promise<string[]> {
   });
 }
 
-/** How many requests the gateway has answered with 2xx, by method and route. */
+/**
+ * From method and route, for example `GET /v1/documents`, to the number of requests that the
+ * gateway has answered with 2xx.
+ */
 async function successes(): Promise<Map<string, number>> {
   const metrics = await (await fetch(`${stack.dev.ops.gateway}/metrics`)).text();
   const counts = new Map<string, number>();

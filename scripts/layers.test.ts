@@ -54,7 +54,7 @@ describe("layers", () => {
     }
   });
 
-  test("an import against the layers is named, a type's too, from whatever depth", async () => {
+  test("the linter reports an import against the layers, a type's too, from whatever depth", async () => {
     const planted = await lint({
       "services/gateway/src/rates/rate.ts": 'import type { X } from "../http/route.ts";\nexport type Y = X;\n',
       "services/gateway/src/http/answers/a.ts": 'export { x } from "../../store/rows.ts";\n',
@@ -69,7 +69,7 @@ describe("layers", () => {
     for (const place of places) expect(planted).toContain(`${place} does not import from there`);
   });
 
-  test("an import along the layers is not named, nor a type of a store that rpc imports", async () => {
+  test("the linter reports no import along the layers, and no import of a store's type by rpc", async () => {
     const sound = await lint({
       "services/gateway/src/http/route.ts": 'import type { X } from "../rates/rate.ts";\nexport type Y = X;\n',
       "services/delivery/src/rpc/b.ts": 'import type { X } from "../store/rows.ts";\nexport type Y = X;\n',
@@ -77,7 +77,7 @@ describe("layers", () => {
     expect(sound).not.toContain("does not import from there");
   });
 
-  test("two files that import each other's types are a circle", async () => {
+  test("the linter reports two files that import each other's types as a cycle", async () => {
     const circle = await lint({
       "services/phrases/src/domain/a.ts": 'import type { B } from "./b.ts";\nexport type A = B | 1;\n',
       "services/phrases/src/domain/b.ts": 'import type { A } from "./a.ts";\nexport type B = A[];\n',

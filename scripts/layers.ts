@@ -1,4 +1,4 @@
-/** A folder, by the other folders beside it that its files may import from. */
+/** What the files of a folder may import: names of other folders beside it. */
 interface Layer {
   readonly imports: readonly string[];
   /** Folders of which only types may be imported. */

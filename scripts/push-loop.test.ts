@@ -51,7 +51,7 @@ test("the loop waits as long as a Retry-After in seconds says, and reads no date
   expect(await push(busy, dated, created)).toBe("pause 7.0\npause 2\ncreated");
 });
 
-test("the loop takes a 409 with the same content for success, and raises what will never be taken", async () => {
+test("the loop takes a 409 with the same content for success, and raises errors that a repeat cannot mend", async () => {
   const conflict = (reason: string): Given => ({
     status: 409,
     body: JSON.stringify({ error: { code: "CONFLICT", message: "taken", details: [{ pointer: "/id", reason }] } }),

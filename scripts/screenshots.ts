@@ -33,7 +33,7 @@ for (const path of paths) {
   for (const view of views) await takePicture(url, isOpen ? view : { ...operator, ...view });
 }
 
-/** One page of each kind, and those without a link to them. */
+/** Paths of one page of each kind that links lead to, and of a page that no link leads to. */
 async function consolePaths(start: string): Promise<string[]> {
   const reached = await browser.visit("about:blank", operator, (page) =>
     crawlPages(page, new URL("/", start).href, async () => {}),

@@ -1,7 +1,7 @@
 /**
- * The baseline for signing: one process that signs statements and inserts them as the ledger's
- * batches, with its index. `POST /run?durationMs=N` runs and returns the figures. No RPC, no
- * attestation, no chain, no read of existing signatures.
+ * The baseline for signing: one process that signs statements and inserts them in batches like the
+ * ledger's, with the ledger's index. `POST /run?durationMs=N` runs and returns the figures. No RPC,
+ * no attestation, no chain, no read of existing signatures.
  */
 import { fastify } from "fastify";
 import { Binary, MongoClient } from "mongodb";

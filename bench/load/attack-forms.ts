@@ -5,8 +5,8 @@ import type { AttackForm, AttackTarget } from "./attack-form.ts";
 const mib = 1024 * 1024;
 
 /**
- * The attacks of the gateway's tests. Bodies of 100 MB come one a second, about the rate of a
- * gigabit link.
+ * The forms of attack that the benchmark `attack` runs together. Bodies of 100 MB come one a
+ * second, about the rate of a gigabit link.
  */
 export function attackForms({ apiKey }: Pick<AttackTarget, "apiKey">): AttackForm[] {
   const head = `POST /v1/documents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\n`;

@@ -3,7 +3,9 @@ import { Worker } from "node:worker_threads";
 import type { AttackTarget } from "./attack-form.ts";
 
 /**
- * Ends of connections by form and status; `closed` without an answer, `waiting` when still open.
+ * From form to outcome to number. The outcome of a connection is the status of its answer, `closed`
+ * without an answer, or `waiting` when the attack ended before the connection. The calls of
+ * `prepare` also have outcomes.
  */
 export type AttackTally = Record<string, Record<string, number>>;
 

@@ -1,4 +1,3 @@
-/** The result of one turn of one side. */
 export interface Turn {
   readonly perSecond: number;
   readonly p50Ms?: number;

@@ -15,7 +15,7 @@ const mib = 1024 * 1024;
 const importPath = "/v1/phrases/import";
 const json = "Content-Type: application/json\r\n";
 const csv = "Content-Type: text/csv\r\n";
-/** Time between the end of a request and the next one of its connection. */
+/** Pause between the end of a request and the next request of the same held connection. */
 const reopenMs = 3_000;
 const once = Number.POSITIVE_INFINITY;
 

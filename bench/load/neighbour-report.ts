@@ -5,7 +5,7 @@ import { type NeighbourTurn, neighbourWork } from "./neighbour.ts";
 export interface FormResult {
   readonly name: string;
   readonly turns: Readonly<Record<"before" | "idle" | "during" | "after", NeighbourTurn>>;
-  /** Number of the attacker's connections by how they ended. */
+  /** From how a connection of the attacker ended to the number of such connections. */
   readonly tally: Readonly<Record<string, number>>;
   readonly memory: ServicesMemory;
 }

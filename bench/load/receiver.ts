@@ -5,7 +5,7 @@ import { headerOf, MessageReader } from "./message-reader.ts";
 /** A cheap receiver. Repetitions of a webhook count once. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
-  /** The first accepted arrival of each webhook, by its id, in the order of their arrival. */
+  /** From webhook id to the first accepted arrival, in the order of arrival. */
   readonly arrivals: ReadonlyMap<string, Arrival>;
   /**
    * Resolves when `count` webhooks have arrived since the last `clear`; rejects after `withinMs`.

@@ -1,4 +1,3 @@
-/** Median and range of the figures of several turns. */
 interface Spread {
   readonly median: number;
   readonly min: number;

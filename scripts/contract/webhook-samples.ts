@@ -1,11 +1,14 @@
 import { untilThere, type WebhookDesk } from "../webhook-desk.ts";
 
-/** Existing ids, by the resource in a path of the webhooks API. */
+/** Existing ids for the resources that paths of the webhooks API name. */
 interface WebhookSamples {
   readonly deliveries: readonly string[];
   readonly replays: readonly string[];
   readonly endpoints: readonly string[];
-  /** Endpoints whose URL may be changed, and others that may be removed. */
+  /**
+   * From HTTP method to the endpoints for its requests: for `patch` some whose URL may be changed,
+   * for `delete` some that may be removed.
+   */
   readonly spare: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -13,7 +16,7 @@ interface Listed {
   readonly items: readonly { readonly id: string; readonly state: string }[];
 }
 
-/** Nothing listens there, so what is sent to it stays pending. */
+/** Nothing listens at this address, so deliveries to it stay pending. */
 const deadUrl = "http://127.0.0.1:9/";
 const states = ["delivered", "pending", "held"];
 

@@ -64,7 +64,7 @@ async function readPassword(file: string, user: string): Promise<string | undefi
 }
 
 /**
- * Checks that no existing user loses a password that may be in use.
+ * Checks that no existing user gets a new password unless `--renew` names the user.
  *
  * @throws Error naming existing users whose password is not in the folder
  */

@@ -28,7 +28,7 @@ else {
   if (gone.length > 0) process.exitCode = 1;
 }
 
-/** Runs Vitest once for each step, because steps differ in environment and configuration. */
+/** Starts a process for each step, because steps differ in environment and configuration. */
 function collect(dir: string): CollectedTest[] {
   return testSteps(dir).flatMap(({ script, env, args }) => {
     const { status, stdout, stderr } = spawnSync(
@@ -47,7 +47,10 @@ function collect(dir: string): CollectedTest[] {
   });
 }
 
-/** Returns the tests of `of` that are missing in `others`, counting equal ones. */
+/**
+ * Returns the tests of `of` that are missing in `others`. A step and title that `of` has twice must
+ * be there twice.
+ */
 function missing(of: readonly CollectedTest[], others: readonly CollectedTest[]): CollectedTest[] {
   const counts = Map.groupBy(others, keyOf);
   const left = new Map([...counts].map(([key, tests]) => [key, tests.length]));

@@ -5,7 +5,7 @@ import { filesOf, here } from "./tree.ts";
 
 const files = filesOf(here);
 
-test.each(seededFaults)("$name: its text is in the sources once, and its tests are there", ({ search, tests }) => {
+test.each(seededFaults)("$name: its text is in the sources once, and its test files exist", ({ search, tests }) => {
   expect(placesOf(search, here, files).map(({ file }) => file)).toHaveLength(1);
   for (const each of tests) expect(testFilesOf(each, files), each).not.toEqual([]);
 });

@@ -12,7 +12,7 @@ interface TestStep {
   readonly filters: readonly string[];
 }
 
-/** Options of Vitest with a value, as the scripts use them. */
+/** Options of Vitest that take a value; only those that the scripts use. */
 const withValue = new Set(["--project", "--config"]);
 
 /** Scripts that run a part of what `npm test` runs. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 export const here = join(import.meta.dirname, "../..");
 
-/** Files of a commit, in a folder of their own that is removed at the end. */
+/** Files of a commit, in a folder of their own that is removed on disposal. */
 interface Tree extends Disposable {
   readonly dir: string;
 }

@@ -7,11 +7,11 @@ import { images, workspaceOf } from "./stage-context.ts";
 const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** Lines of `NAME=value` of the variables that glibc reads. */
+/** From name to value: the variables of glibc in lines `NAME=value`. */
 const mallocLines = (text: string) =>
   Object.fromEntries(text.matchAll(/\b(MALLOC_\w+)=(\d+)/g).map(([, ...pair]) => pair));
 
-it("an image starts Node with the settings of glibc that every service has", () => {
+it("the Containerfile sets glibc as the dev stack does for the gateway", () => {
   expect(mallocLines(read("deploy/images/Containerfile"))).toEqual(allocatorSettingsOf("gateway"));
 });
 

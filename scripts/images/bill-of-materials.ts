@@ -17,7 +17,7 @@ interface Component {
 /** The content of an image besides npm packages. */
 export interface ImageContent {
   readonly node: NodeRelease;
-  /** Versions of what Node contains, in the names of `process.versions`. */
+  /** From name, as in `process.versions`, to version: Node and what it contains. */
   readonly versions: Readonly<Record<string, string | undefined>>;
   readonly packages: readonly DebianPackage[];
   /** `ID` and `VERSION_ID` of /etc/os-release. */
@@ -26,7 +26,9 @@ export interface ImageContent {
   readonly base?: string;
 }
 
-/** Adds Node, the libraries that it is linked with, and their system to npm's list. */
+/**
+ * Adds to npm's list: Node, the libraries that Node is linked with, their system, and the base.
+ */
 export function describeImage(npm: object, content: ImageContent): object {
   const { components = [] } = npm as { components?: readonly object[] };
   return { ...npm, components: [...components, ...componentsOf(content)] };

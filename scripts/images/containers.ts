@@ -17,9 +17,9 @@ const settings = {
   STORAGE_DRIVER: process.env["STORAGE_DRIVER"] ?? "overlay",
 };
 
-/** The end of a program that may fail. */
+/** How a program ended that may fail. */
 export interface Outcome {
-  /** Null when a signal ended it. */
+  /** Null when a signal ended the program. */
   readonly code: number | null;
   readonly output: string;
 }

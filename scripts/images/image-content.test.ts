@@ -96,7 +96,7 @@ describe("the bill of materials", () => {
     });
   });
 
-  it("names a base that has its own packages by its digest", () => {
+  it("names a base that has its own packages", () => {
     const base = `gcr.io/distroless/cc-debian13@sha256:${"0a".repeat(32)}`;
     expect(namesOf(describeImage(npm, { ...content, packages: [], base }))).toEqual([
       "fastify",

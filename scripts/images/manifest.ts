@@ -8,7 +8,7 @@ export interface ContainerSpec {
   /** For example `512Mi`. */
   readonly memoryLimit: string;
   readonly memoryRequest: string;
-  /** Path in the container by the name of its volume. */
+  /** From the name of a volume to its path in the container. */
   readonly mounts: Readonly<Record<string, string>>;
   readonly ports: Readonly<Record<string, number>>;
   /** User and group, for example `65532:65532`. */

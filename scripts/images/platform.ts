@@ -14,8 +14,8 @@ import type { ContainerSpec } from "./manifest.ts";
 import { type Service, services } from "./stage-context.ts";
 
 /**
- * One network for each service, with the pods that may reach it by the NetworkPolicies of
- * deploy/k8s. Containers that share no network cannot reach each other.
+ * From service to the members of its network: itself, and the services that may reach it by the
+ * NetworkPolicies of deploy/k8s. Containers that share no network cannot reach each other.
  */
 const networks: Readonly<Partial<Record<Service, readonly Service[]>>> = {
   documents: ["documents", "gateway", "delivery"],
@@ -115,8 +115,8 @@ interface BackingUrls {
 }
 
 /**
- * Starts MongoDB and NATS on loopback, both with users. Containers cannot reach the host's loopback,
- * so ports of the host's address are forwarded to them.
+ * Starts MongoDB and NATS on loopback, both with users. Containers cannot reach the host's
+ * loopback, so ports of the host's address are forwarded to the two servers.
  */
 async function openBacking(
   stack: AsyncDisposableStack,

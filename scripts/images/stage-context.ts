@@ -56,8 +56,9 @@ async function stageNode(context: string): Promise<DebianPackage[]> {
 }
 
 /**
- * Libraries of Node, one user without privileges, and the configuration of name resolution. No
- * shell.
+ * Stages the recipe's own base: libraries of Node, one user without privileges, and the
+ * configuration of name resolution. No shell. Returns the packages of the libraries; none for
+ * another base.
  */
 async function stageBase(context: string, wanted: string): Promise<DebianPackage[]> {
   if (wanted !== ownBase) return [];
@@ -156,7 +157,7 @@ async function describe(app: string, workspaces: readonly string[], content: Ima
   await rm(join(app, ".npmrc"));
 }
 
-/** npm lists nothing while a dependency is missing, as those for development are. */
+/** `npm sbom` lists nothing while a dependency is missing, as those for development are here. */
 async function dropDevDependencies(file: string): Promise<void> {
   const { devDependencies: _, ...manifest } = JSON.parse(await readFile(file, "utf8")) as Json;
   await writeFile(file, JSON.stringify(manifest, null, 2));

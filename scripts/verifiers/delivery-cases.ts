@@ -20,9 +20,9 @@ export interface DeliveryCase {
    * `no-cache`. Absent when the list cannot be fetched again.
    */
   readonly present?: readonly TrustedKey[];
-  /** How often the list may be fetched; any number by default. */
+  /** How often the list must be fetched; any number by default. */
   readonly fetches?: number;
-  /** By default the vector's. */
+  /** By default the secret of the delivery vector. */
   readonly secret?: string;
   /** Expected output of a verifier; undefined for a genuine delivery. */
   readonly refusedBy?: RegExp;

@@ -320,7 +320,7 @@ describe("at the teams doors", () => {
     }
   }
 
-  /** The code of every method of the teams doors. */
+  /** Calls every method of the teams doors. Returns the codes by name of the method. */
   async function codesOf(
     files: TlsFiles,
     requestOf: (row: (tenantId: string) => object, method: DescMethod) => object,

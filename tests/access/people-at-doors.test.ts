@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => tenants?.[Symbol.dispose]());
 
-/** Opens the documents with the certificate of a tool. */
+/** Opens a client of the documents service with the certificate of a tool. */
 function open(tool: string) {
   const credentials = fileCredentials(tools[tool]!, "documents");
   return openRpcClient(DocumentService, { target: stack.dev.grpc.documents, credentials });

@@ -70,7 +70,7 @@ describe("from npm start", () => {
     expect(blocked).toEqual([]);
   });
 
-  it("the same link a second time says how to get another", async () => {
+  it("the page of a used link says how to get another", async () => {
     const said = await browser.visit(printed, wide, async (page) => {
       await page.getByRole("alert").waitFor();
       expect(await faultsOf(page)).toEqual([]);

@@ -1,6 +1,7 @@
 /**
- * Scripts in every text that others write: in titles, names, addresses, header values, phrases, notes,
- * answers of receivers, pasted webhooks, files and URLs. Every page that links reach shows them as text.
+ * Scripts in every text that others write: in titles, names, addresses, header values, phrases,
+ * notes, answers of receivers, pasted webhooks, files and URLs. Every page that links reach shows
+ * them as text.
  */
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { MemberService } from "@vidimus/contracts/vidimus/access/v1/member_service";
@@ -19,7 +20,8 @@ import { type ConsoleStack, openConsoleStack } from "./support/open-console-stac
 const opened = new AsyncDisposableStack();
 const tenantId = "evil";
 /**
- * Draws an element, ends an attribute or runs a script on a page that does not take it for text.
+ * On a page that takes this text for markup, the text draws an element, ends an attribute or runs a
+ * script.
  */
 const planted = `"'><b data-planted>x</b><img src=x onerror=planted()><script>planted()</script>`;
 const arabic = "‮نشرة الأخبار <b data-planted>";
@@ -121,7 +123,7 @@ it("no page that links reach runs or draws what was planted, by itself or by its
   });
 });
 
-/** Names of the fields of a page, which its URL may carry. */
+/** Names of the query parameters that the forms of a page send. */
 function namesOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(
     "Array.from(document.querySelectorAll('form[method=get] [name]'), ({ name }) => name)",

@@ -91,7 +91,7 @@ test("doctor finds nothing wrong with a healthy constellation", async () => {
   expect([code, findings.map(({ check }) => check.replace(/:\d+$/, ""))]).toEqual([0, checks]);
 });
 
-test("a key is created, granted more, rolled and revoked, and the public API answers accordingly", async () => {
+test("a key is created, granted a scope, rolled and revoked, and the public API follows within 5 s", async () => {
   const made = await vidimusJson(["keys", "create", "--name", "Feed", "--scopes", "documents:create"]);
   const old = made.result as { id: string; key: string };
   expect(await statusFor(old.key)).toBe(403);
@@ -224,7 +224,8 @@ test("a failing receiver is seen in documents show, endpoints show, doctor and d
   );
 
   const [delivery] = (await vidimusJson(["deliveries", "list", "--endpoint", endpointId])).result as { id: string }[];
-  // Five failures in a row open the breaker. Each redelivery is an attempt, since it waits for no backoff.
+  // Five failures in a row open the breaker. Each redelivery is an attempt, since it waits for no
+  // backoff.
   const stuck = await vi.waitFor(async () => {
     await vidimusJson(["deliveries", "redeliver", delivery!.id]);
     const { code, result } = await vidimusJson(["doctor"]);
@@ -321,7 +322,7 @@ test("an offline root delegates to the stack's list key, and doctor verifies the
   });
 });
 
-/** What the public API answers about webhooks, which is what `--json` prints of them. */
+/** What the public API answers at a path of webhooks; `--json` prints the same. */
 async function dataOf(path: string): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${stack.dev.tenants[0]!.apiKey}` };
   const answer = await fetch(`${stack.dev.gateway}/v1/webhooks${path}`, { headers });

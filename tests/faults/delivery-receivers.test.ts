@@ -80,7 +80,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
   it("answers 429 with Retry-After is left alone for so long, and gets every snapshot", async () => {
     const { posts } = await expectDelivered("busy", status(429, { "retry-after": "8" }), true);
     const first = posts.find((post) => post.status === 429)!;
-    // Posts that were in flight when it answered with 429 may still arrive.
+    // Posts that were in flight when the receiver answered with 429 may still arrive.
     const early = posts.filter(({ atMs }) => atMs > first.atMs + 1_000 && atMs < first.atMs + 7_900);
     expect(early.map(({ atMs }) => Math.round(atMs - first.atMs))).toEqual([]);
   });

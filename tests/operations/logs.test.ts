@@ -17,7 +17,7 @@ import { openTenants } from "../support/tenants.ts";
 let stack: ProcessConstellation;
 let room: Newsroom;
 let receiver: Receiver;
-/** Texts that no log may contain, by their names. */
+/** From name to text: texts that no log may contain. */
 const secrets: Record<string, string> = {};
 const requestIds: string[] = [];
 const prefixes: string[] = [];

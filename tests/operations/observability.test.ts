@@ -1,4 +1,4 @@
-/** Alerts, dashboard and runbooks name only what there is. */
+/** Alerts, dashboard and runbooks name only metrics, codes and commands that exist. */
 import { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { patient } from "@vidimus/kit/testing/patient";

@@ -1,7 +1,7 @@
 /**
  * The restore drill: five databases, each from another moment, come back in an empty cluster by the
- * commands of docs/operations.md. Nothing that was published then is lost, and no webhook id ever
- * comes with two bodies.
+ * commands of docs/operations.md. Nothing that was published before the backup of documents is
+ * lost, and no webhook id ever comes with two bodies.
  */
 import { openMongod } from "@vidimus/devstack/backing/mongod";
 import type { BackingServer } from "@vidimus/devstack/backing/server";

@@ -88,7 +88,7 @@ describe("GET /v1/phrases", () => {
     expect(await (await demo.get("?language=tlh&format=csv")).text()).toBe(`${phraseColumns}\r\n`);
   });
 
-  test("language matches exactly, in any case, and languages that are aliases are two", async () => {
+  test("language matches exactly, in any case, and two aliases of a language are two languages", async () => {
     const mine = freshLanguage();
     await demo.put({ language: mine.toUpperCase(), phrase: "p" });
     expect(await phrasesOf(demo.get(`?language=${mine.toUpperCase()}`))).toHaveLength(1);

@@ -16,7 +16,7 @@ const importsAtOnce = 4;
  * 4 to 10 s.
  */
 const answerMsMax = 2_000;
-/** Above the memory of the idle process. */
+/** Bytes of memory that phrases may have beyond those of the idle process. */
 const growthMax = 160 * 1024 * 1024;
 const rowsMax = 50_000;
 
@@ -47,8 +47,8 @@ async function phrasesRss(): Promise<number> {
 }
 
 /**
- * Calls as the other tenant until the imports end; answers the slowest call in ms and the growth of
- * phrases in bytes.
+ * Calls as the other tenant until the imports end; answers the slowest call in ms, and in bytes how
+ * much the memory of phrases has grown.
  */
 async function neighbourDuring(imports: Promise<unknown>): Promise<{ slowestMs: number; growth: number }> {
   let [slowestMs, growth] = [0, 0];

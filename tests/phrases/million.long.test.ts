@@ -93,7 +93,7 @@ test.for([
   { format: "csv", encoding: "gzip", needle: "\r\n", expected: million + 1, pauseMs: 0 },
   { format: "csv", encoding: "br", needle: "\r\n", expected: million + 1, pauseMs: 0 },
   { format: "csv", encoding: "identity", needle: "\r\n", expected: million + 1, pauseMs: 10_000 },
-])("a million phrases as $format ($encoding, pause $pauseMs ms): RSS grows by at most 64 MB", async (run) => {
+])("a $format export of a million phrases ($encoding, pause $pauseMs ms) costs no process over 64 MB", async (run) => {
   await fresh(run.format, run.encoding);
   let paused = run.pauseMs === 0;
   const growth = await growthDuring(async () => {
@@ -110,7 +110,7 @@ test.for([
   for (const { name, bytes } of growth) expect(bytes, name).toBeLessThanOrEqual(growthMax);
 });
 
-/** Phrases with known ids, which are renamed during an export. */
+/** Number of phrases with known ids that are renamed during an export. */
 const movers = 10_000;
 const moverId = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 /** The new text of a phrase, by turns at the beginning and at the end of the order. */

@@ -29,7 +29,7 @@ afterAll(async () => {
   tenants?.[Symbol.dispose]();
 });
 
-/** Changes reduced to id and kind, in order. */
+/** Kind, id, version and sequence of each change, in order. */
 const kinds = (items: Changes["items"]) =>
   items.map(({ change, id, version, sequence }) => [change, id, version, sequence]);
 
@@ -67,7 +67,7 @@ describe("changes", () => {
     ]);
   });
 
-  test("of one type leave the others out and keep the removals of their own", async () => {
+  test("of one type leave out documents of other types, and keep the removals of this type", async () => {
     const room = await tenants.create();
     const { since } = await follow(room, "", "&type=core/image");
     const image = await publish(room, draftOf("core/image"));
@@ -97,7 +97,7 @@ describe("changes", () => {
     expect(items[0]?.document?.title).toBe("Second");
   });
 
-  test("are the same walked one by one as read at once, while others are published and withdrawn", async () => {
+  test("walked one by one amid publications and withdrawals name the same documents as read at once", async () => {
     const room = await tenants.create();
     for (let n = 0; n < 8; n += 1) await publish(room, draftOf("core/article"));
     const seen = new Map<string, string>();

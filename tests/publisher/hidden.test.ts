@@ -52,7 +52,7 @@ function pathsTo({ id, slug, host }: { id: string; slug: string; host: string })
   ];
 }
 
-/** The answers of these paths, with snapshots decoded. */
+/** Each path to a document with its answer, in which snapshots are decoded. */
 async function answersAbout(reader: Newsroom, names: Parameters<typeof pathsTo>[0]): Promise<[string, string][]> {
   const ask = async (path: string): Promise<[string, string]> => {
     const response = await reader.request(`/v1/publisher${path}`);
@@ -72,7 +72,7 @@ let count = 0;
 
 /**
  * A document with a unique id, slug and host. Its title contains `mark`, so every answer that shows
- * it does.
+ * the document contains `mark`, too.
  */
 function marked(type: string, mark: string, overrides: Parameters<typeof draftOf>[1] = {}) {
   count += 1;

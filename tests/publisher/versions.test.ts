@@ -55,7 +55,10 @@ const signedVersion = (id: string, version: number) =>
 
 const sha256Of = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** Verifies as documented for integrators: the statement by the key, the bytes by its last line. */
+/**
+ * Verifies as documented for integrators: the statement by the key, the bytes by the statement's
+ * last line.
+ */
 async function isGenuine({ bytes, signature }: Snapshot): Promise<boolean> {
   const { keys } = (await (await fetch(`${stack.dev.gateway}/api/keys`)).json()) as {
     keys: { keyId: string; publicKey: string }[];

@@ -62,7 +62,7 @@ describe("3 row 1: POST /v1/documents with a valid request and a free id", () =>
   });
 });
 
-/** A path to each state of the built-in workflow, with the promises of section 3 for it. */
+/** A path to each state of the built-in workflow, with what section 3 promises at its end. */
 const states = [
   { state: "draft", path: [], readable: false, snapshots: [] },
   { state: "review", path: ["submit"], readable: false, snapshots: [] },

@@ -13,7 +13,7 @@ import { type SharedConstellation, sharedConstellation } from "../support/shared
 
 /** A text in all content of the tenant `room`, which no other tenant may see. */
 const mark = `mark-${randomUUID()}`;
-/** Invalid keys by the reason. */
+/** From the reason to the key: keys that are invalid. */
 const dead = new Map<string, string>();
 const keyOf = new Map<string, string>();
 let stack: SharedConstellation;
@@ -86,7 +86,7 @@ const getArticles = (key: string) =>
   fetch(`${stack.dev.gateway}/v1/documents?type=core/article`, { headers: bearer(key) });
 const call = (operation: Operation, variation = {}) => callOperation(stack.dev.gateway, operation, variation);
 
-/** Malformed Authorization headers with a valid key. */
+/** Malformed Authorization headers, nearly all made from a valid key. */
 const malformed = (key: string) => [
   undefined,
   "",
@@ -130,7 +130,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     }
   });
 
-  test("rule 4: a key without its scope gets 403 FORBIDDEN, which names the scope", async () => {
+  test("rule 4: a key without the scope of the operation gets 403 FORBIDDEN, which names the scope", async () => {
     expect(everyScope).toContain(operation.scope);
     for (const [scope, key] of keyOf) {
       const answer = await call(operation, bearer(key));
@@ -299,7 +299,7 @@ describe("5 rules 1, 3 and 7: keys", () => {
     expect(await statuses()).toEqual([403, 200]);
   });
 
-  test("the scopes are a closed set: a key of any other cannot be made", async () => {
+  test("the scopes are a closed set: no key can be made with any other scope", async () => {
     for (const scope of ["admin", "*", "documents:*", "documents:read", "", "publisher:read "]) {
       const request = { tenantId: room.tenantId, name: "x", scopes: ["publisher:read", scope] };
       await expect(tenants.access.createApiKey(request, asAdmin)).rejects.toThrow(/invalid_argument/);

@@ -199,7 +199,7 @@ describe("7: which of several faults is reported", () => {
 });
 
 describe("7: malformed HTTP", () => {
-  /** Writes bytes to the public port; answers status and body until the connection ends. */
+  /** Writes bytes to the public port; answers status and body once the connection has ended. */
   function raw(text: string): Promise<{ status: number; body: string }> {
     const { hostname, port } = new URL(stack.dev.gateway);
     return new Promise((resolve, reject) => {

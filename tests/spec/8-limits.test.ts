@@ -59,7 +59,7 @@ async function openGateway(limits: Record<string, string>, database = testDataba
 
 type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
-/** The Retry-After of an answer in seconds, which must be a valid 429. */
+/** The Retry-After, in seconds, of an answer that must be a valid 429. */
 async function retryAfter(answer: Response, names: RegExp): Promise<number> {
   const text = answer.headers.get("retry-after") ?? "";
   expect(text).toMatch(/^[1-9]\d*$/);

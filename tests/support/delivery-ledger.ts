@@ -30,7 +30,7 @@ interface Expected {
   readonly sequence: number;
 }
 
-/** What a receiver got, and what that says about the promises of delivery. */
+/** Records what a receiver got, and finds what breaks a promise of delivery. */
 export class DeliveryLedger {
   readonly posts: Post[] = [];
   readonly #accepted = new Map<string, number[]>();
@@ -95,10 +95,10 @@ export class DeliveryLedger {
   }
 
   /**
-   * Waits until every snapshot was accepted, or a newer one of its document; then no promise may be
-   * broken.
+   * Waits until every snapshot was accepted, or a newer one of its document; then checks that no
+   * promise is broken.
    *
-   * @param options.each every snapshot must be accepted: nothing was refused
+   * @param options.each every snapshot itself must be accepted
    */
   async expectDelivered(expected: readonly Expected[], options: { each?: boolean; ms?: number } = {}): Promise<void> {
     const { each = false, ms = 45_000 } = options;

@@ -18,7 +18,7 @@ import { nowhere, openReplica, pickPorts, type ReplicaProcess } from "./replica-
 interface Broker {
   readonly url: string;
   kill(): Promise<void>;
-  /** @param isWiped without what it has stored */
+  /** @param isWiped whether what the broker has stored is deleted first */
   start(isWiped?: boolean): Promise<void>;
 }
 

@@ -5,9 +5,9 @@
 export interface Step {
   /** A transition; "edit" for a change of content. */
   readonly name: string;
-  /** The version it transitions or writes. */
+  /** The version that the step transitions or writes. */
   readonly version: number;
-  /** Status of its snapshot; absent when it makes none. */
+  /** Status of the step's snapshot; absent when the step makes none. */
   readonly snapshot?: "usable" | "withheld";
   /** Version and status of the head afterwards. */
   readonly head: string;

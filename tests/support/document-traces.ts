@@ -70,7 +70,8 @@ const order: Readonly<Record<keyof Trace, Record<string, 1>>> = {
 const collections = ["heads", "versions", "history", "publications", "snapshots", "slugs"] as const;
 
 /**
- * Reads all rows of a tenant's documents as they are at one moment, by document, without a service.
+ * Reads all rows of a tenant's documents as they are at one moment, from MongoDB itself. Returns
+ * them by document id.
  */
 export async function readTraces(mongo: MongoClient, tenantId: string): Promise<Map<string, Trace>> {
   return readOneMoment(mongo, async (session) => {
@@ -118,7 +119,10 @@ export function traceFaults({ draft, lifecycle, done: known, isUnsure }: Known, 
     .map(([name, found, wanted]) => `${draft.id} after ${done} steps: ${name} is ${found}, not ${wanted}`);
 }
 
-/** Head, history and snapshots; all rows of one step have the same time. */
+/**
+ * Checks of head, history and snapshots: from name to what is found and what is wanted. All rows of
+ * one step have the same time.
+ */
 function standing(steps: readonly Step[], trace: Trace): Record<string, [unknown, unknown]> {
   const head = trace.heads[0];
   const last = head?.lastPublished;
@@ -146,7 +150,10 @@ function standing(steps: readonly Step[], trace: Trace): Record<string, [unknown
   };
 }
 
-/** The rows behind publisher reads: the newest snapshot's bytes under its slug, or a tombstone. */
+/**
+ * Checks of the rows behind publisher reads, which must have the newest snapshot's bytes under its
+ * slug, or a tombstone.
+ */
 function readers(
   steps: readonly Step[],
   { publications, snapshots, slugs }: Trace,

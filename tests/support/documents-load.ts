@@ -10,8 +10,8 @@ export interface Tracked {
   /** Steps that were acknowledged or found in the history. */
   done: number;
   /**
-   * One more step may be done: its call is in flight, or ended without an answer and was not
-   * repeated.
+   * Whether one more step may be done: its call is in flight, or ended without an answer and was
+   * not repeated.
    */
   isUnsure: boolean;
 }
@@ -29,7 +29,7 @@ export interface Load {
 
 const pushers = 4;
 const editors = 12;
-/** Pushers wait while so many articles wait for an editor. */
+/** Pushers wait while this many articles wait for an editor. */
 const queueMax = 60;
 /** A caller repeats a call for at most this time. */
 const deadlineMs = 60_000;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { article } from "./newsroom.ts";
 import type { ReplicaProcess } from "./replica-process.ts";
 
-/** A request of the load that has ended. */
+/** A request that the load has sent and that has ended. */
 export interface Exchange {
   readonly kind: "create" | "list" | "by id" | "by slug" | "phrases" | "keys";
   readonly gateway: string;
@@ -31,7 +31,7 @@ interface LoadOptions {
   readonly gateways: readonly ReplicaProcess[];
   readonly documents: readonly ReplicaProcess[];
   readonly tenants: readonly { readonly id: string; readonly apiKey: string }[];
-  /** Published articles of each tenant. */
+  /** From tenant id to published articles. */
   readonly published: Readonly<Record<string, readonly { readonly id: string; readonly slug: string }[]>>;
 }
 

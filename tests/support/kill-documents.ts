@@ -45,7 +45,9 @@ export async function untilServed({ counts }: Load): Promise<void> {
   await vi.waitFor(enough, { timeout: 60_000, interval: 10 });
 }
 
-/** Counts open transactions of documents processes between two statements. */
+/**
+ * Counts the transactions of documents processes that are open and wait for their next statement.
+ */
 async function countOpenTransactions(mongo: MongoClient): Promise<number> {
   const isOpen = { appName: "vidimus-documents", "transaction.parameters.autocommit": false, active: false };
   const stages = [{ $currentOp: { idleSessions: true } }, { $match: isOpen }];

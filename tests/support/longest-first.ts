@@ -15,7 +15,10 @@ export const longest = [
   "access/known-tenants",
 ];
 
-/** In the order in which they start: files of a project share a worker, and short ones end a run. */
+/**
+ * Projects in the order in which their files start. Files of a project share a worker, and a run
+ * ends with the short files.
+ */
 const projects = ["e2e", "integration", "unit"];
 
 /**

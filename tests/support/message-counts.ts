@@ -6,13 +6,16 @@ import { vi } from "vitest";
 
 /** What an operation cost in messages. */
 export interface Messages {
-  /** RPCs that documents answered, for example "BatchCreateDocuments". */
+  /** RPCs that were answered, for example "BatchCreateDocuments". */
   readonly rpcs: readonly string[];
-  /** Commands that documents sent to MongoDB, for example "find heads". */
+  /**
+   * Commands that were sent to MongoDB, for example "find heads"; of several services "find
+   * documents.heads".
+   */
   readonly commands: readonly string[];
 }
 
-/** Counts the messages of an operation. Open it before the constellation. */
+/** Counts what an operation costs in messages of documents. Open it before the constellation. */
 export class MessageCounter implements Disposable {
   readonly #commands: CommandCounter = countCommands("vidimus-documents");
 

@@ -15,7 +15,7 @@ export interface ReplicatedStack extends AsyncDisposable {
   readonly processes: Readonly<Record<ServiceName, readonly ReplicaProcess[]>>;
   /** Addresses of the first process of each service. */
   readonly dev: Omit<DevJson, "pids">;
-  /** Database of documents. */
+  /** Name of the database of the documents service. */
   readonly database: string;
 }
 

@@ -157,7 +157,7 @@ function routesWithId() {
   });
 }
 
-/** Bodies of the routes that need one. */
+/** From method and URL to the body, for routes that need one. */
 const bodies: Record<string, object> = {
   [`PATCH ${base}/:id`]: { maxInFlight: 1 },
   [`POST ${base}/:id/rotate`]: {},

@@ -13,8 +13,8 @@ export interface EndorsedSignature {
 /**
  * The endorsement of a signature, by which signing proves to documents that it made the signature:
  * HMAC-SHA256 over `vidimus-endorsement-v1`, the signing number, the value in base64 and the
- * statement, joined by LF. Only these two services have the key, the same as that of
- * `attestationOf`, so delivery, which passes signatures on, cannot hand in others.
+ * statement, joined by LF. Only these two services have the key, which is also the key of
+ * `attestationOf`. So delivery, which passes signatures on, cannot hand in others.
  *
  * @returns 32 bytes
  */

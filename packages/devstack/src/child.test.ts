@@ -28,7 +28,7 @@ test("stdout and stderr are appended to the log file, whose folder is made", asy
   expect(log.trim().split("\n").toSorted()).toEqual(["first err", "first out", "second err", "second out"]);
 });
 
-test("stop lets a child end by itself", async () => {
+test("stop lets a child that handles SIGTERM end by itself", async () => {
   const { child, logged } = startNode(
     "polite",
     `process.on("SIGTERM", () => process.exit(3)); setInterval(() => {}, 1e6); console.log("up")`,

@@ -27,7 +27,8 @@ const written: Readonly<Record<keyof Options, string>> = {
  * Reads the options of the command line of this process.
  *
  * @param known the options of the command
- * @throws DevstackError listing the known options, when there is another one
+ * @throws DevstackError listing the known options, when an option is unknown, or its value is
+ * missing or malformed
  */
 export function readOptions(known: readonly (keyof Options)[]): Options {
   try {

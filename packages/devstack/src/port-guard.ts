@@ -48,7 +48,7 @@ const picked = new Set<number>();
  * this one lives. The same port is not returned again for hundreds of calls, because seconds may
  * pass before the caller listens.
  *
- * @throws DevstackError when as many processes as there are classes pick ports
+ * @throws DevstackError when other processes and threads have claimed all classes
  */
 export async function pickFreePort(): Promise<number> {
   const first = await (claim ??= claimClass());

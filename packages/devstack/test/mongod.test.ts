@@ -62,7 +62,7 @@ test("a start succeeds when mongod listens long before it has loaded its configu
   await insertRow(first.url);
   await first[Symbol.asyncDispose]();
   // mongod asks the server at the old address in its configuration whether that server is this
-  // mongod. Once mongod knows that it is another one, mongod closes all connections.
+  // mongod. Once mongod knows that the server is another one, mongod closes all connections.
   const silent = createServer((socket) => void setTimeout(() => socket.destroy(), 500));
   opened.use(silent.listen(portOf(first), "127.0.0.1"));
   await once(silent, "listening");
@@ -105,7 +105,7 @@ test("access control of a data folder can be turned on and off, and each start h
   expect(await countRows((await open()).url)).toBe(2);
 });
 
-test("a second start on a data folder in use is refused, and the first goes on", async () => {
+test("a second start on a data folder in use is refused, and the first server goes on", async () => {
   const first = await open();
   const refusal = expect(open()).rejects;
   await refusal.toThrow(DevstackError);

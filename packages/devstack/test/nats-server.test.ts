@@ -62,7 +62,7 @@ test("a taken port is refused with the variable that changes it", async () => {
   await expect(open(taken)).rejects.toThrow(/^port \d+ is taken .* set NATS_PORT to another$/);
 });
 
-test("with NATS_URL set nothing is started, and disposing leaves that server alone", async () => {
+test("with NATS_URL set nothing is started, and disposing leaves the server of NATS_URL alone", async () => {
   const env = { NATS_URL: inject("natsUrl") };
   const external = await openNats({ dataDir, port: 0, logFile: join(dir, "nats-server.log") }, env);
   expect(external).toMatchObject({ url: env.NATS_URL, pid: undefined });

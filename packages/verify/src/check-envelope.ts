@@ -8,9 +8,10 @@ export function checkWebhookId({ id }: Payload, webhookId: string): void {
 }
 
 /**
- * The envelope is not signed itself, so each member must say what the statement or the snapshot says.
+ * The envelope is not signed itself, so each member must say what the statement or the snapshot
+ * says.
  *
- * @throws VerificationError `signature`
+ * @throws VerificationError `signature` when a member says something else
  */
 export function checkEnvelope(
   { type, data, snapshot }: Extract<Payload, { kind: "snapshot" }>,

@@ -9,7 +9,7 @@ export interface SignedHeaders {
   readonly id: string;
   /** When the attempt was made: milliseconds since 1970. */
   readonly sentAt: number;
-  /** The bytes before the body that the HMAC covers. */
+  /** The text that the HMAC covers before the body. */
   readonly prefix: string;
   /** `v1,` and base64; several are separated by spaces. */
   readonly signatures: string;
@@ -22,7 +22,8 @@ export interface SignedHeaders {
  * @param secrets one of them must match: there are two while a secret is rotated
  * @param now milliseconds since 1970
  * @returns the `webhook-id`
- * @throws VerificationError `body`, `secret` or `clock`
+ * @throws VerificationError `body`, `secret` or `clock`, as `readSignedHeaders`, `checkSignature`
+ * and `checkClock` do
  */
 export async function checkHmac(
   request: DeliveryRequest,
@@ -49,8 +50,8 @@ export function readSignedHeaders(request: DeliveryRequest): SignedHeaders {
 }
 
 /**
- * @throws VerificationError `body` or `secret` when no secret matches a signature, and `secret`
- * when one is malformed
+ * @throws VerificationError when no secret matches a signature: `body` if the body does not match
+ * `content-digest`, else `secret`. Also `secret` when a secret is malformed
  */
 export async function checkSignature(
   request: DeliveryRequest,
@@ -84,7 +85,7 @@ export function checkClock({ sentAt }: SignedHeaders, now: number): void {
  * `webhook-signature`.
  *
  * @param signatures of `x-vidimus-signature-256`, and of its `-previous` while a secret is rotated
- * @throws VerificationError `body` or `secret`
+ * @throws VerificationError `body` or `secret`, as `checkSignature` does
  */
 export async function checkBodyHmac(
   request: DeliveryRequest,

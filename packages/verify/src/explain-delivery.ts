@@ -31,7 +31,6 @@ const deliveryChecks = [
 
 export type DeliveryCheck = (typeof deliveryChecks)[number];
 
-/** The result of one check. */
 export interface DeliveryStep {
   readonly check: DeliveryCheck;
   /** `unchecked`: a part that the check needs is missing, or an earlier check has failed. */

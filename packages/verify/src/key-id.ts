@@ -1,6 +1,9 @@
 import { type Bytes, sha256, toBase64 } from "./bytes.ts";
 
-/** The id of a public key in SPKI DER: `ed25519-` and 16 characters of its digest. */
+/**
+ * The id of a public key in SPKI DER: `ed25519-` and the first 16 characters of the SHA-256 of
+ * these bytes in base64url.
+ */
 export async function keyIdOf(spki: Bytes): Promise<string> {
   const base64url = toBase64(await sha256(spki))
     .replaceAll("+", "-")

@@ -33,7 +33,7 @@ const format = new RegExp(
 /**
  * Reads the nine lines of a statement.
  *
- * @throws VerificationError `signature`
+ * @throws VerificationError `signature` when the text is no statement, or its time does not exist
  */
 export function parseStatement(text: string): SnapshotStatement {
   const parts = format.exec(text)?.groups;

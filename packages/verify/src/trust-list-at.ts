@@ -9,7 +9,7 @@ const fetchTimeoutMs = 10_000;
 /** `reload` sends `Cache-Control: no-cache`, so that caches on the way do not answer. */
 type CacheMode = "default" | "reload";
 
-/** The part of `fetch` that is used. */
+/** The part of `fetch` that `trustListAt` uses. */
 export type FetchTrustList = (
   url: string,
   init: { readonly cache: CacheMode },
@@ -107,7 +107,7 @@ class FetchedTrustList implements TrustList {
 
   /**
    * Makes an attempt at most once a minute for each mode. Only a `default` attempt is repeated at
-   * once while there is no list of up to two hours.
+   * once while there is no list younger than two hours.
    *
    * @returns whether the last attempt succeeded
    */

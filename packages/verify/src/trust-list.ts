@@ -11,7 +11,7 @@ export interface TrustedKey {
   readonly validUntil: string | null;
 }
 
-/** Looks keys up; `trustListAt` makes one. */
+/** Finds trusted keys by id. `trustListAt` makes a trust list. */
 export interface TrustList {
   /**
    * Returns the entry with this id. Fetches a newer list when there is no such entry, or when it

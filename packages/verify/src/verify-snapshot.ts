@@ -21,7 +21,8 @@ export interface SnapshotSignature {
  * @param bytes of the snapshot exactly as they were received, not parsed and written again
  * @param keys `trustListAt(url)`, or the `keys` of `GET /api/keys`
  * @returns the parsed statement
- * @throws VerificationError `key`, `signature` or `digest`
+ * @throws VerificationError `key`, `signature` or `digest`, in the cases that `VerificationFault`
+ * names
  * @throws TrustListUnavailable when the trust list is needed and cannot be fetched
  */
 export async function verifySnapshot(
@@ -62,7 +63,7 @@ export async function checkStatementSignature(
   }
 }
 
-/** @throws VerificationError `digest` */
+/** @throws VerificationError `digest` when the statement names the digest of other bytes */
 export async function checkSnapshotDigest(bytes: Uint8Array, stated: SnapshotStatement): Promise<void> {
   const digest = toHex(await sha256(new Uint8Array(bytes)));
   if (digest !== stated.sha256) {
@@ -71,7 +72,7 @@ export async function checkSnapshotDigest(bytes: Uint8Array, stated: SnapshotSta
 }
 
 /**
- * @throws VerificationError `key` when no key has the id, or it was not valid at the time of
+ * @throws VerificationError `key` when no key has the id, or the key was not valid at the time of
  * signing
  */
 export async function findKey(

@@ -33,7 +33,10 @@ export interface VerifiedTrustList {
   readonly issuedAt: Date;
   /** Base64 of SPKI DER of the key that signed the list's statement. */
   readonly listKey: string;
-  /** When the root's delegation ends; undefined when the list carries none. */
+  /**
+   * When the root's delegation ends; undefined when the list carries none. Only with a pinned root
+   * is the delegation verified.
+   */
   readonly delegatedUntil: Date | undefined;
 }
 
@@ -50,7 +53,8 @@ const delegationFormat = new RegExp(`^(vidimus-trust-root-v1\n(.+)\n(.+)\n${time
  * pinned one or the root delegated to it, and that the list is not outdated.
  *
  * @param now milliseconds since 1970; for a stored list the time of its fetch
- * @throws VerificationError `list`
+ * @throws VerificationError `list` when one of these is not so, or a part of the answer is
+ * malformed
  */
 export async function verifyTrustList(
   answer: TrustListAnswer,

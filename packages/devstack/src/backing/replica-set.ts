@@ -6,7 +6,7 @@ import { type DatabaseUser, ensureUser, userUrl } from "./database-users.ts";
 export const replicaSetName = "vidimus";
 
 /**
- * Without `directConnection`, because only then does the driver wait for the primary while mongod
+ * Without `directConnection`: with it the driver would not wait for the primary while mongod
  * restarts.
  */
 export function replicaSetUrl(port: number): string {
@@ -58,8 +58,8 @@ export async function becomePrimary(port: number, options: PrimaryOptions): Prom
 }
 
 /**
- * Repeats a step until mongod has loaded its configuration. It accepts connections before that, but
- * says that there is no configuration, refuses a new one, and may close the connections.
+ * Repeats a step until mongod has loaded its configuration. mongod accepts connections before that,
+ * but says that there is no configuration, refuses a new one, and may close the connections.
  */
 async function onceLoaded(signal: AbortSignal, step: () => Promise<void>): Promise<void> {
   for (;;) {

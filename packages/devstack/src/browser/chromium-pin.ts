@@ -10,8 +10,8 @@ export interface ChromiumPin {
 }
 
 /**
- * A headless Chromium for Linux on x86-64 from npm: one archive for the program, one for libraries
- * that a small system may lack. It is no dependency, so that `npm ci` does not fetch its 70 MB.
+ * A headless Chromium for Linux on x86-64 from npm, with libraries and fonts that a small system
+ * may lack. The package is no dependency, so that `npm ci` does not fetch its 70 MB.
  */
 export const chromiumPin: ChromiumPin = {
   package: "@sparticuz/chromium",

@@ -6,7 +6,6 @@ import { binDir } from "../paths.ts";
 import { chromiumPin } from "./chromium-pin.ts";
 import { installChromium } from "./install-chromium.ts";
 
-/** A Chromium, and the environment that it needs. */
 interface FoundChromium {
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;

@@ -10,8 +10,8 @@ const allocatorSettings = {
 };
 
 /**
- * phrases returns buffers of 64 KiB to the system, too, the size in which Node reads imports from
- * sockets.
+ * phrases also returns buffers of 64 KiB to the system, because Node reads imports from sockets in
+ * buffers of this size.
  */
 const ownSettings: Readonly<Record<string, typeof allocatorSettings>> = {
   phrases: { ...allocatorSettings, MALLOC_MMAP_THRESHOLD_: String(32 * 1024) },

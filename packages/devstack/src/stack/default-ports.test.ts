@@ -34,13 +34,13 @@ const configs = {
 /** Linux gives outgoing connections the ports from here on. */
 const firstOutgoingPort = 32_768;
 
-test("no default port may be taken by an outgoing connection, and no two doors have the same", () => {
+test("no default port may be taken by an outgoing connection, and no two doors share one", () => {
   const ports = [...portSettings, ...consolePortSettings].map(({ fallback }) => fallback);
   expect(ports.filter((port) => port >= firstOutgoingPort)).toEqual([]);
   expect(new Set(ports).size).toBe(ports.length);
 });
 
-test("a service listens where the dev stack puts it by default", () => {
+test("without settings a service listens on the ports that the dev stack gives it by default", () => {
   const { signing, ...planned } = readPorts({});
   for (const name of ["gateway", "documents", "phrases", "delivery"] as const) {
     const { grpc: grpcPort, mesh: meshPort, ops: opsPort } = planned[name];
@@ -50,7 +50,7 @@ test("a service listens where the dev stack puts it by default", () => {
   expect(configs.signing).toMatchObject({ meshPort: signing.mesh, opsPort: signing.ops, adminPort: undefined });
 });
 
-test("a service calls the others at their default mesh doors", () => {
+test("without settings a service calls the others at their default mesh doors", () => {
   const mesh = Object.fromEntries(
     Object.entries(readPorts({})).map(([name, ports]) => [name, `127.0.0.1:${ports.mesh}`]),
   );
@@ -65,7 +65,7 @@ test("a service calls the others at their default mesh doors", () => {
   for (const { accessTarget } of [documents, phrases, delivery]) expect(accessTarget).toBe(mesh["gateway"]);
 });
 
-test("the console listens and calls access where the dev stack has them by default", () => {
+test("without settings the console listens, and calls access, on the default ports of the dev stack", () => {
   const { http, ops } = readConsolePorts({});
   const accessTarget = `127.0.0.1:${readPorts({}).gateway.grpc}`;
   expect(readConsole(env)).toMatchObject({ pagesPort: http, opsPort: ops, accessTarget });

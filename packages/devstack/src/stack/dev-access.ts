@@ -56,8 +56,8 @@ export async function writeBrokerConfig(dir: string, trustDomain: string, files:
 }
 
 /**
- * Writes a file that only its owner can read. Removes an existing file first, which would keep its
- * mode.
+ * Writes a file that only its owner can read. An existing file is removed first, because it would
+ * keep its mode.
  */
 export async function writePrivate(path: string, content: string): Promise<void> {
   await rm(path, { force: true });

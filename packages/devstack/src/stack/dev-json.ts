@@ -20,7 +20,10 @@ export interface DevJson {
   readonly ops: Readonly<Record<ServiceName, string> & { console?: string }>;
   /** Origin of the console's pages; undefined in a stack without console. */
   readonly console?: string;
-  /** Processes besides the first of each service, by name; undefined without any. */
+  /**
+   * From name, for example `documents-2`, to addresses: the processes besides the first of each
+   * service. Undefined when there are none.
+   */
   readonly replicas?: Readonly<Record<string, ReplicaAddresses>>;
   readonly mongodb: string;
   readonly nats: string;
@@ -41,7 +44,10 @@ interface ReplicaAddresses {
   readonly ops: string;
 }
 
-/** One kind of door of every service; the gateway's are called `access`, after its RPC service. */
+/**
+ * Addresses of one kind of door, one for each service. The gateway's is called `access`, after its
+ * RPC service.
+ */
 type DoorAddresses = Readonly<Record<"access" | "documents" | "phrases" | "signing" | "delivery", string>>;
 
 export interface DevTenant {
@@ -67,7 +73,7 @@ export async function writeDevJson(stateDir: string, content: DevJson): Promise<
   await rename(draft, join(stateDir, fileName));
 }
 
-/** Returns the addresses of dev.json for the given ports. */
+/** Returns the addresses of dev.json for the given ports, without the console's. */
 export function devAddresses(
   ports: StackPorts,
   replicas: readonly Replica[] = [],

@@ -31,7 +31,7 @@ interface DevStackOptions {
   /** Folder of data, logs, keys and dev.json. */
   readonly stateDir: string;
   /**
-   * Passed to every process, in its state at the process's start. The stack itself reads ports,
+   * Passed to every process as it is when that process starts. The stack itself reads ports,
    * MONGODB_URL and NATS_URL from it.
    */
   readonly env: NodeJS.ProcessEnv;
@@ -227,7 +227,10 @@ function reportUnprotected(env: NodeJS.ProcessEnv, report: (line: string) => voi
   }
 }
 
-/** Restarts a backing server on its first port, so that its clients can reconnect. */
+/**
+ * Starts a backing server, and restarts it on its first port whenever it ends, so that its clients
+ * can reconnect. Returns its URL.
+ */
 async function superviseBacking(
   stack: AsyncDisposableStack,
   state: StackState,

@@ -2,7 +2,7 @@ import { DevstackError } from "../errors.ts";
 import { pickFreePort } from "../port-guard.ts";
 import { type ServiceName, serviceNames, type ServicePorts } from "./program-names.ts";
 
-/** Number of processes of services with more than one. */
+/** From service to its number of processes. A service that is not named has one. */
 export type ReplicaCounts = Readonly<Partial<Record<ServiceName, number>>>;
 
 /** A process of a service besides its first one. */

@@ -7,7 +7,6 @@ import { type ProgramName, programNames, type ServiceName, type ServicePorts } f
 
 export type StackPorts = Readonly<Record<ServiceName, ServicePorts>>;
 
-/** A port and the variable that changes it. */
 interface PortSetting {
   readonly service: ServiceName;
   readonly kind: keyof ServicePorts;
@@ -68,7 +67,7 @@ export interface SharedSettings {
    * Whether the broker belongs to the stack, so that settings of another broker must be ignored.
    */
   readonly isOwnBroker: boolean;
-  /** Files with the 32-byte KEK of a service, by service. */
+  /** From service to the file with its 32-byte KEK. */
   readonly kekFiles: Readonly<Record<"signing" | "delivery", string>>;
   /** File with the key by which documents attests to signing what it committed. */
   readonly attestationKeyFile: string;
@@ -117,7 +116,7 @@ export function databaseOf(program: ProgramName, prefix: string): string {
   return `${prefix}_${databases[program]}`;
 }
 
-/** Secrets whose files only the named services may read, by the variables with their paths. */
+/** From the variable with a secret's path to the services that may read the file. */
 const secretFiles = {
   SIGNING_KEK_FILE: ["signing"],
   SIGNING_OLD_KEK_FILE: ["signing"],

@@ -13,16 +13,17 @@ export function wantedOf(drafts: readonly PhraseDraft[]): Wanted {
 }
 
 /**
- * Writes in order, each row only if its id and key are still those of the plan. False when a
- * concurrent write changed one: read the phrases and plan again.
+ * Applies the writes in order, each only if the stored row is still the one of the plan (an insert:
+ * only if no row has its id or its key). Returns false when a concurrent write prevented one of
+ * them; others may have been applied. Then read the phrases and plan again.
  */
 export type Write = (writes: readonly PhraseWrite[]) => Promise<boolean>;
 
 export interface Dictionary {
   find(tenantId: string, wanted: Wanted): Promise<Phrase[]>;
   /**
-   * Reads a page of the current dictionary. A search stops after 20,000 phrases, so its page may
-   * have fewer phrases than the limit and still a next page.
+   * Reads a page of the current dictionary. A search stops after 20,000 phrases, so its page may be
+   * shorter than the limit although there is a next page.
    */
   page(tenantId: string, query: PageQuery): Promise<PhrasePage>;
   /** Ids of at most `max` phrases of a language, in no order. */
@@ -35,7 +36,7 @@ export interface Dictionary {
   deleteAll(tenantId: string, ids: readonly string[], signal: AbortSignal): Promise<number>;
   /**
    * Runs `work`, which may write. From the first write until `work` ends the dictionary has no
-   * revision; afterwards the dictionary has a new one.
+   * revision, and afterwards a new one. Without a write it keeps its revision.
    */
   change<T>(tenantId: string, work: (write: Write) => Promise<T>): Promise<T>;
   /**

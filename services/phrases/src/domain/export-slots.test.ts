@@ -39,7 +39,7 @@ test("when an export of a tenant ends, its first waiting one begins, and the nex
   expect(await tenth).toBe("exhausted");
 });
 
-test("when all slots are taken, tenants take turns, and an export that gets no slot is unavailable", async () => {
+test("when all slots are taken, tenants take turns, and an export without a slot is refused as unavailable", async () => {
   const held = await Promise.all("abcdefgh".split("").map((tenantId) => hold(tenantId, 8)));
   const started: string[] = [];
   const waiting = ["i 1", "i 2", "i 3", "j 1"].map((name) =>

@@ -22,7 +22,7 @@ const step = (name: string, signal = never) =>
     running.delete(name);
   });
 
-/** Ends a step and lets `pauseMs` pass, in which the next one may start. */
+/** Ends a step and lets `pauseMs` pass, in which the next step may start. */
 async function end(name: string, pauseMs = 20): Promise<void> {
   running.get(name)?.();
   await nextTurn();
@@ -47,7 +47,7 @@ test("two steps run at a time, each of another tenant, and tenants with waiting 
   expect(names()).toEqual(["a3", "b3"]);
 });
 
-test("a tenant's step does not wait for the step or the rest of another tenant", async () => {
+test("a tenant's step does not wait for another tenant's step, nor for the pause after it", async () => {
   for (const name of ["a1", "a2", "a3", "a4"]) void step(name);
   expect(names()).toEqual(["a1"]);
   await vi.advanceTimersByTimeAsync(20);

@@ -25,7 +25,7 @@ export const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId",
 const stampedMembers: ReadonlySet<string> = new Set(["createdAt", "updatedAt"]);
 
 type Report = (pointer: string, message: string) => undefined;
-/** Reads one member. Reports a fault and returns undefined when it is invalid. */
+/** Reads one member and reports its faults. After a fault its result is not used. */
 type MemberReader<T> = (value: unknown, report: Report, pointer: string) => T | undefined;
 
 const members = {

@@ -1,6 +1,9 @@
 import { keyOf, type Phrase, type PhraseDraft } from "./phrase.ts";
 
-/** One row to write, on the condition that it still has the id and the key of `standing`. */
+/**
+ * One write of a row. A replacement or deletion needs a row that still has the id and the key of
+ * `standing`; an insert needs that no row has the id or the key of `phrase`.
+ */
 export type PhraseWrite =
   | { readonly kind: "insert"; readonly phrase: Phrase }
   | {
@@ -17,7 +20,9 @@ export type Outcome = "created" | "changed" | "unchanged";
 export interface UpsertPlan {
   /** Writes in order, because an earlier write may free the key that a later one takes. */
   readonly writes: readonly PhraseWrite[];
-  /** The resulting phrase of each draft, without those in conflict. */
+  /**
+   * The resulting phrase of each draft, in the order of the drafts. Drafts in conflict have none.
+   */
   readonly phrases: readonly Phrase[];
   /** In the order of `phrases`. */
   readonly outcomes: readonly Outcome[];

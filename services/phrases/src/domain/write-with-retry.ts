@@ -12,8 +12,8 @@ const attemptsMax = 100;
 
 /**
  * Upserts the drafts: plans on the current phrases, writes, and plans again when a concurrent write
- * changed one of them. Returns a plan with conflicts without writing. The outcomes of the returned
- * plan include what earlier attempts have written.
+ * changed one of them. A plan with conflicts is returned and not written. The outcomes of the
+ * returned plan include what earlier attempts have written.
  *
  * @throws DomainError `unavailable` after 100 attempts
  */
@@ -63,7 +63,8 @@ export function replaceUnchanged(
 }
 
 /**
- * Creates a phrase under the draft's id, so that a repeated call finds it.
+ * Creates a phrase under the draft's id, so that a repeated call finds it. If the id is taken, the
+ * draft replaces the phrase that has it.
  *
  * @throws DomainError `already_exists` when another phrase has its language and text, `unavailable`
  * after 100 attempts

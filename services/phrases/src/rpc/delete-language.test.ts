@@ -4,7 +4,7 @@ import { DeleteLanguageRequestSchema } from "@vidimus/contracts/vidimus/phrases/
 import { expect, test } from "vitest";
 import { deleteLanguage } from "./delete-language.ts";
 
-test("a call deletes 50,000 phrases at most, and says that there are more", async () => {
+test("a call deletes 50,000 phrases at most, and says whether there are more", async () => {
   const standing = new Set(Array.from({ length: 50_001 }, (_, n) => `p${n}`));
   const handler = deleteLanguage({
     phrases: {

@@ -55,7 +55,7 @@ function readerOf(format: PhraseFormat, content: Uint8Array): (content: Uint8Arr
   throw invalid("/format", "format must be JSON or CSV");
 }
 
-/** A smaller message may share Node's pool of buffers with others, so it must not be freed. */
+/** A smaller message may share Node's pool of buffers with other data, so it must not be freed. */
 const ownBytesMin = 64 * 1024;
 
 /**

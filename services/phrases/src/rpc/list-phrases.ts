@@ -17,8 +17,8 @@ export interface ListPhrasesDeps {
 }
 
 /**
- * A stream fetches a batch only when fewer characters than a piece has are still to be sent, so
- * that memory use stays constant.
+ * A stream fetches the next batch only when less text than one piece is still to be sent, so that
+ * memory use stays constant.
  */
 export function listPhrases({
   phrases,

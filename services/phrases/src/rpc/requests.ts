@@ -2,7 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import { parseLanguage, languageFault } from "../domain/language.ts";
 
 /**
- * Normalises the language of a list; undefined for all languages.
+ * Normalises the language of a request. "" means all languages and becomes undefined.
  *
  * @throws DomainError `invalid` when it is not a BCP 47 tag
  */

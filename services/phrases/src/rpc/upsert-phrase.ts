@@ -39,8 +39,8 @@ type Upsert = (
 ) => Promise<UpsertPlan>;
 
 /**
- * How a draft is written: over any phrase, only over the version that was read, or over no phrase
- * with another id.
+ * Chooses how a draft is written: over any phrase; with `expected_updated_at` only over the phrase
+ * as the caller read it; with `create_only` never over a phrase with another id.
  */
 function upsertOf({ expectedUpdatedAt, createOnly }: UpsertPhraseRequest, draft: PhraseDraft): Upsert {
   if (expectedUpdatedAt !== "") {

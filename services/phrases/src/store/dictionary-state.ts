@@ -43,12 +43,12 @@ export class DictionaryState {
     return revisionOf(row);
   }
 
-  /** The revision at the moment of a snapshot. */
+  /** As `revision`, at the moment of a snapshot. */
   async revisionAt(snapshot: SnapshotOptions, tenantId: string): Promise<string | undefined> {
     return revisionOf(await this.#find(tenantId, snapshot));
   }
 
-  /** Makes a change that has not begun. */
+  /** Returns a change. It marks the dictionary at its first `begin`. */
   change(tenantId: string): Change {
     const token = uuidv7();
     const since = new Date();

@@ -8,7 +8,9 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
  * a search for a text that no phrase contains costs no more.
  */
 const examinedMax = 20_000;
-/** Order of the phrases in pages and exports, which an index of the store has. */
+/**
+ * Order of the phrases in pages and exports. An index of the store has it, so mongod does not sort.
+ */
 const inOrder = { tenantId: 1, language: 1, phrase: 1 } as const;
 const maxTimeMS = 20_000;
 

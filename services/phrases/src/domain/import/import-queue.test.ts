@@ -66,7 +66,7 @@ test("a failed import gives up its turn, and an import whose caller goes away wh
   }
 });
 
-test("imports of a tenant beyond 32 MiB are exhausted, imports of all tenants beyond 64 MiB unavailable", async () => {
+test("a tenant's imports beyond 32 MiB are refused as exhausted, and beyond 64 MiB in all as unavailable", async () => {
   const { begin, end, settled } = openImports();
   const held = ["a 1", "a 2", "b 1", "b 2"].map((name) => begin(name, 16 * MiB));
   await expect(begin("a 3", 1)).rejects.toMatchObject({ kind: "exhausted" });

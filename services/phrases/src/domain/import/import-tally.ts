@@ -14,7 +14,7 @@ interface ImportCounts {
 export class ImportTally {
   readonly #outcomes = new Map<string, Outcome>();
 
-  /** Ids of the phrases so far. */
+  /** Ids of all phrases that were added, each once. */
   get ids(): Iterable<string> {
     return this.#outcomes.keys();
   }

@@ -120,7 +120,7 @@ test.each([
   expect(() => read(text)).toThrow(words);
 });
 
-test("cells quoted as RFC 4180 says are read unchanged, with their lines", () => {
+test("cells quoted as RFC 4180 says are read unchanged, and each row has the line on which it begins", () => {
   const cell = fc.string({ unit: fc.constantFrom('"', ",", "\r\n", "\n", "å", " ", "😀", "|", ";", "") });
   // A row of empty cells would be a blank line.
   const phrase = cell.map((text) => `x${text}`);

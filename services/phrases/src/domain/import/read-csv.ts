@@ -59,8 +59,10 @@ function withoutMark(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The separator in the header, which is the first line with a letter except `sep=;`. Column names
- * contain neither comma nor semicolon.
+ * The separator that the header uses. The header is the first line with a letter, except `sep=;`.
+ * Column names contain neither comma nor semicolon.
+ *
+ * @throws DomainError `invalid` when tabs separate the columns
  */
 function separatorOf(bytes: Uint8Array): "," | ";" {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headerBytesMax)).toString();
@@ -128,7 +130,9 @@ function readRecords({ bytes, lines }: Piece, separator: string): string[][] {
   return records;
 }
 
-/** Known columns, and the tenant's columns, which are ignored, by their lowercase names. */
+/**
+ * From lowercase name to name: the known columns, and those that name a tenant and are ignored.
+ */
 const columnsByName: ReadonlyMap<string, string> = new Map(
   [...csvColumns, ...tenantMembers].map((name) => [name.toLowerCase(), name]),
 );
@@ -148,7 +152,10 @@ function readHeader(cells: readonly string[], line: number): readonly string[] {
   return columns;
 }
 
-/** A record as a phrase object. A malformed cell stays text, which `parsePhrase` refuses. */
+/**
+ * A record as a phrase object. A cell that should be a boolean and is none stays text, which
+ * `parsePhrase` refuses.
+ */
 function toPhraseObject(columns: readonly string[], cells: readonly string[]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const [index, name] of columns.entries()) {

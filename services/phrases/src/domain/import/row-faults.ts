@@ -12,7 +12,7 @@ export class RowFaults {
   readonly #named: string[] = [];
   #rows = 0;
 
-  /** Invalid rows so far. */
+  /** Number of invalid rows so far. */
   get rows(): number {
     return this.#rows;
   }

@@ -53,7 +53,7 @@ test("an empty dictionary is one piece: an empty array as JSON, the header as CS
   expect((await piecesOf(csvText, [])).pieces).toEqual([csvText.head]);
 });
 
-test("a piece has 128 Ki characters and at most one phrase more; the last one is shorter", async () => {
+test("every piece but the last has 128 Ki characters and at most one phrase more", async () => {
   const { pieces } = await piecesOf(jsonText, [few, long, few, few]);
   for (const piece of pieces.slice(0, -1)) {
     expect(piece.length).toBeGreaterThanOrEqual(128 * kib);
