@@ -73,7 +73,10 @@ export function requireIdentity(identity: Identity | undefined): Identity {
   return { issuer, subject };
 }
 
-/** The identity of a sign-in link's subject. Throws `invalid` for a malformed subject. */
+/**
+ * The identity of a sign-in link's subject; "" stands for the subject `operator`. Throws `invalid`
+ * for a malformed subject.
+ */
 export function requireLinkIdentity(subject: string): Identity {
   const named = subject === "" ? "operator" : subject;
   requireExactly("/subject", named, 64);

@@ -21,13 +21,13 @@ interface Assets {
 
 interface PlacedOperation extends NavOperation {
   readonly operation: Operation;
-  /** Whether the platform posts it to receivers. The page has no form to try such an operation. */
+  /** Whether the operation is a webhook, which the platform posts: the page has no form for it. */
   readonly isWebhook: boolean;
 }
 
 /**
  * The API description as one page of HTML. Operations are folded below the groups of `api-tags.ts`;
- * a link to one unfolds it even without a script.
+ * a link to an operation unfolds the operation even without a script.
  */
 export function renderDocs(description: ApiDescription, { style, script }: Assets): string {
   const { info } = description;

@@ -51,7 +51,7 @@ test('an unexpected error is answered "internal error", and keeps its cause for 
   expect([error.code, error.message, error.cause]).toEqual(["INTERNAL", "internal error", bug]);
 });
 
-test("UNAVAILABLE and RATE_LIMITED always say when to come back", () => {
+test("a domain error that becomes UNAVAILABLE or RATE_LIMITED gets a Retry-After of one second", () => {
   for (const kind of ["unavailable", "exhausted"] as const) {
     expect(toHttpError(new DomainError(kind, "x"), "GET").headers["retry-after"]).toBe("1");
   }

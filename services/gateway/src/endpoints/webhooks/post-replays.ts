@@ -85,7 +85,7 @@ export const postReplays = defineRoute({
   },
 });
 
-/** Adds the id of the running replay to the error's details, for programs. */
+/** Rethrows an error. When it names the running replay, it becomes a CONFLICT with that id in details. */
 function nameRunning(error: unknown): never {
   const refusal = fromConnectError(error);
   const { replay_id: replayId } = refusal?.metadata ?? {};
