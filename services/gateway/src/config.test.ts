@@ -3,7 +3,7 @@ import { readConfig } from "./config.ts";
 
 const needed = { MONGODB_URL: "mongodb://db", NATS_URL: "nats://bus" };
 
-test("limits have their defaults, and off means no limit", () => {
+test("settings that are not given have their defaults, and a limit that is off is no limit", () => {
   expect(readConfig(needed)).toMatchObject({
     ipRate: { count: 3_000, windowMs: 60_000 },
     authFailureRate: { count: 300, windowMs: 60_000 },

@@ -18,12 +18,12 @@ interface RequestSteps {
    * path: `admit-request.ts`.
    */
   readonly admit: onRequestHookHandler;
-  /** Refuses when the parser has refused bytes after the request's head: `unreadable-requests.ts`. */
+  /** Refuses when the parser refused bytes after the request's head: `unreadable-requests.ts`. */
   readonly awaitParser: onRequestHookHandler;
   /** Registers a request before its body is read: `bodies/receive-bodies.ts`. */
   readonly expectBody: onRequestHookHandler;
   /**
-   * Refuses when the parser has refused a part of the body while the route's checks waited:
+   * Refuses when the parser refused a part of the body while the route's checks waited:
    * `unreadable-requests.ts`.
    */
   readonly refuseBroken: preParsingHookHandler;

@@ -50,7 +50,8 @@ export class InvitationStore {
   /**
    * Revokes an invitation; has no effect when it is revoked already. `check` may throw to refuse
    * the revocation. `not_found` when the tenant has no invitation with that id,
-   * `failed_precondition` when the invitation was accepted, `permission_denied` as `requireOwnRole`.
+   * `failed_precondition` when the invitation was accepted, `permission_denied` as
+   * `requireOwnRole`.
    */
   async revoke(
     tenantId: string,

@@ -128,8 +128,8 @@ export class MemberStore {
   }
 
   /**
-   * Removes a member, if it exists. `failed_precondition` when it is the last owner, `not_found` when
-   * there is no such tenant, `permission_denied` as `requireOwnRole`.
+   * Removes a member, if it exists. `failed_precondition` when it is the last owner, `not_found`
+   * when there is no such tenant, `permission_denied` as `requireOwnRole`.
    */
   async remove(tenantId: string, memberId: string, by: AuditAuthor): Promise<void> {
     await this.#changing(tenantId, by, async (session, record) => {

@@ -51,9 +51,10 @@ export function resumeSigning(keys: Keys, now: Date): Keys {
 /**
  * Makes a pending key the active one, and retires the active one, whose private key is destroyed.
  *
- * @param emergency allows a key that was not published long enough ago: receivers with an older
- * trust list refuse its first signatures until they fetch the list again
- * @throws DomainError not_found, or failed_precondition when the key may not sign yet
+ * @param emergency allows a key that `isReady` refuses. When it was not published long enough ago,
+ * receivers with an older trust list refuse its first signatures until they fetch the list again
+ * @throws DomainError not_found; failed_precondition when the key is not pending, or when it is not
+ * ready and there is no emergency
  */
 export function activateKey(keys: Keys, keyId: string, now: Date, { emergency }: { emergency: boolean }): Keys {
   const key = pendingKeyOf(keys, keyId);

@@ -33,7 +33,7 @@ interface RingWatchDeps {
   rules: RingRules;
   /** Whether this process signs. */
   isOn: boolean;
-  /** Gives the dates of the ring. RingWatch compares it with the database's clock. */
+  /** Gives the dates in the ring. RingWatch compares this clock with the database's. */
   clock: CheckedClock;
   /** Milliseconds of a monotonic clock. */
   elapsedMs(): number;
@@ -72,8 +72,8 @@ export class RingWatch {
    * Reads the ring. Concurrent calls share one look.
    *
    * @throws RingFault, after which nothing is signed until a look succeeds; errors of
-   * `KeyCustody.open` and of the database, after which the last look is used while it is younger
-   * than five seconds
+   * `KeyCustody.open`, of `updateRing` and of the database, after which the last look is used while
+   * it is younger than five seconds
    */
   look(): Promise<Look | undefined> {
     this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined));

@@ -85,7 +85,10 @@ export const postReplays = defineRoute({
   },
 });
 
-/** Rethrows an error. When it names the running replay, it becomes a CONFLICT with that id in details. */
+/**
+ * Rethrows an error. One that names the replay that runs becomes a CONFLICT, with the id of that
+ * replay in `details`.
+ */
 function nameRunning(error: unknown): never {
   const refusal = fromConnectError(error);
   const { replay_id: replayId } = refusal?.metadata ?? {};
