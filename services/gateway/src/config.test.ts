@@ -14,7 +14,7 @@ test("settings that are not given have their defaults, and a limit that is off i
   expect(readConfig({ ...needed, WRITE_BUDGET: "off" }).writeBudget).toBeUndefined();
 });
 
-test("every bad setting is named at once", () => {
+test("all bad settings are named in one error", () => {
   const bad = { MONGODB_URL: "mongodb://db", IP_RATE_LIMIT: "many", WRITE_BUDGET: "0/60s", DOCS: "yes" };
   expect(() => readConfig(bad)).toThrow(/NATS_URL[^]*IP_RATE_LIMIT[^]*WRITE_BUDGET[^]*DOCS/);
 });

@@ -59,7 +59,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
   return config;
 }
 
-/** A URL that may be put into a header between angle brackets. */
+/** DOCS_URL, fit for a header between angle brackets; undefined when it is not set. */
 function readDocsUrl(env: EnvReader): string | undefined {
   const text = env.string("DOCS_URL", { fallback: "" });
   if (text === "") return undefined;

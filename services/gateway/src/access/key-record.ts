@@ -16,7 +16,7 @@ export interface KeyRecord {
   readonly revokedAt?: Date;
   /** Id of the successor, once this key was rolled. */
   readonly replacedBy?: string;
-  /** Rounded down to the minute, and up to two minutes late. */
+  /** Rounded down to the minute. It is up to two minutes behind the newest use. */
   readonly lastUsedAt?: Date;
 }
 

@@ -45,7 +45,7 @@ interface Entry {
   readonly readAt: number;
 }
 
-/** Verifies keys, from memory while the cached key is fresh. */
+/** Verifies keys. Caches a found key for 10 s, and for 5 s that a key is unknown. */
 export class KeyVerifier {
   readonly #find: KeyVerifierDeps["find"];
   readonly #now: () => number;

@@ -10,7 +10,7 @@ export interface MemberRecord {
   readonly address: string;
   readonly roles: readonly string[];
   readonly createdAt: Date;
-  /** Actor of the inviter. */
+  /** Actor of the inviter, or of the creator of the sign-in link. */
   readonly invitedBy: string;
 }
 

@@ -90,7 +90,7 @@ export function newMember(
   return { memberId, identity, name, address, ...of };
 }
 
-/** A person who may become a member. The caller has checked the values. */
+/** Checks nothing: the caller has validated the values. */
 export function newcomer(identity: Identity, name: string, address = ""): Newcomer {
   return { memberId: personActor(identity), identity, name, address };
 }

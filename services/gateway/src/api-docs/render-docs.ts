@@ -13,7 +13,7 @@ export interface ApiDescription {
   readonly webhooks: Readonly<Record<string, PathItem>>;
 }
 
-/** A page's styles, and the script of its search and forms, if it has any. */
+/** A page's styles, and its script when the page has search and forms. */
 interface Assets {
   readonly style: string;
   readonly script?: string;
@@ -53,7 +53,7 @@ export function renderGuide(guide: Guide, description: ApiDescription, { style }
   return renderPage({ title, style, path, operations: placed(description) }, `<article>${guide.body}</article>`);
 }
 
-/** The first page of a public port. */
+/** The page at `/` of a public port. */
 export function renderStart(description: ApiDescription, { style }: Assets): string {
   const content = `<h1>Vidimus</h1><ul class="start">
 <li><a href="/docs">API reference, with forms to try it</a></li>

@@ -57,7 +57,7 @@ test("a domain error that becomes UNAVAILABLE or RATE_LIMITED gets a Retry-After
   }
 });
 
-test("there are 15 public codes, and an error keeps its code", () => {
+test("there are 15 public codes, and an HttpError has the code that it was made with", () => {
   expect(Object.keys(statusOf)).toHaveLength(15);
   expect(new HttpError("CONFLICT", "x").code).toBe("CONFLICT");
 });

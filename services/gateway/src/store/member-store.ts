@@ -8,9 +8,8 @@ import { fromRow, memberKey, requireOwnRole } from "./member-change.ts";
 import type { MemberRow, TenantRow } from "./rows.ts";
 import { lockTenant, noTenant } from "./tenant-lock.ts";
 
-/** The position of a member in the list. */
 export interface MemberPosition {
-  /** The beginning of its name in the form by which members are ordered. */
+  /** The beginning of the member's name, in the form by which members are ordered. */
   readonly order: string;
   readonly memberId: string;
 }

@@ -48,7 +48,7 @@ export class FakeDocuments {
   beforeAnswer: (call: number) => Promise<void> | void = () => {};
   /** Runs before a batch is looked at. */
   beforeWork: (call: number) => Promise<void> | void = () => {};
-  /** The answer to every `listPublishedDocuments`. */
+  /** The page that `listPublishedDocuments` answers. */
   page: { itemsJson: string; nextCursor: string; hasMore: boolean; etag: string } = {
     itemsJson: "[]",
     nextCursor: "",

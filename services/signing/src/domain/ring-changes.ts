@@ -1,7 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { activeKey, after, isFresh, isReady, type RingKey, validityTailMs } from "./key-ring.ts";
 
-/** Keys after a change; the same array when there is nothing to change. */
+/** The keys of a ring. A change returns the same array when there is nothing to change. */
 type Keys = readonly RingKey[];
 
 const hourMs = 3_600_000;

@@ -94,7 +94,7 @@ export class RingWatch {
     return { key, ring };
   }
 
-  /** Why the stored ring cannot be used, by the last look that reached the database. */
+  /** Fault that the stored ring had at a look; undefined once a later look has succeeded. */
   get fault(): RingFault | undefined {
     return this.#fault;
   }
