@@ -80,8 +80,8 @@ interface RouteDoc {
   readonly summary: string;
   readonly description?: string;
   /**
-   * Schema of the body, by media type. It is only described: the handler or a service validates the
-   * body.
+   * From media type to the body's schema. The schema only describes: the handler or a service
+   * validates the body.
    */
   readonly body?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   readonly success: {

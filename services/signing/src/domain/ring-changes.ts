@@ -15,8 +15,8 @@ const trustListAgeMs = 3 * hourMs;
 
 /**
  * Pauses signing by giving the active key an end. During the pause the end is postponed once a day,
- * so that signing can resume with this key. An end that has passed stays, because receivers have
- * seen it.
+ * so that signing can resume with this key. An end that has passed, or is less than three hours
+ * ahead, stays, because receivers may have a list with it when they get a signature.
  */
 export function pauseSigning(keys: Keys, now: Date): Keys {
   const active = activeKey(keys);
@@ -38,8 +38,8 @@ function isOver(end: Date, now: Date): boolean {
 }
 
 /**
- * Resumes signing with the same key. When the key has ended it is retired instead, because
- * receivers with an older trust list would refuse its signatures.
+ * Resumes signing with the same key. When the key has ended, or ends within three hours, it is
+ * retired instead, because receivers with an older trust list would refuse its signatures.
  */
 export function resumeSigning(keys: Keys, now: Date): Keys {
   const paused = activeKey(keys);

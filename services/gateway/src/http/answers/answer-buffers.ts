@@ -46,8 +46,9 @@ export class AnswerBuffers implements Disposable {
 
   /**
    * Reserves what a streamed answer will hold, until the exchange is over. Throws RATE_LIMITED or
-   * UNAVAILABLE when a pool has no capacity, before other services are called for the answer. When
-   * the client has a copy, `prepare` makes the reservation if that copy is outdated.
+   * UNAVAILABLE when a pool has no capacity, before other services are called for the answer.
+   * Reserves nothing for HEAD. When the client has a copy, `prepare` makes the reservation if that
+   * copy is outdated.
    */
   reserveStream(request: FastifyRequest, reply: FastifyReply): void {
     const { method, headers } = request;

@@ -7,8 +7,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Present when the first bytes of a streamed body determine the headers. It is called when they
-   * are there, and its result replaces `headers`.
+   * Present when the first bytes of a streamed body determine the headers. Called once these bytes
+   * are there; the result replaces `headers`.
    */
   readonly headersOnceBegun?: () => Readonly<Record<string, string>>;
   /**
