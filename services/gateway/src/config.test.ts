@@ -3,7 +3,7 @@ import { readConfig } from "./config.ts";
 
 const needed = { MONGODB_URL: "mongodb://db", NATS_URL: "nats://bus" };
 
-test("limits have their defaults, and off means no limit", () => {
+test("settings that are not given have their defaults, and a limit that is off is no limit", () => {
   expect(readConfig(needed)).toMatchObject({
     ipRate: { count: 3_000, windowMs: 60_000 },
     authFailureRate: { count: 300, windowMs: 60_000 },
@@ -14,7 +14,7 @@ test("limits have their defaults, and off means no limit", () => {
   expect(readConfig({ ...needed, WRITE_BUDGET: "off" }).writeBudget).toBeUndefined();
 });
 
-test("every bad setting is named at once", () => {
+test("all bad settings are named in one error", () => {
   const bad = { MONGODB_URL: "mongodb://db", IP_RATE_LIMIT: "many", WRITE_BUDGET: "0/60s", DOCS: "yes" };
   expect(() => readConfig(bad)).toThrow(/NATS_URL[^]*IP_RATE_LIMIT[^]*WRITE_BUDGET[^]*DOCS/);
 });

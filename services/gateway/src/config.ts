@@ -18,15 +18,15 @@ export interface GatewayConfig extends TeamsConfig {
   phrasesTarget: string;
   signingTarget: string;
   deliveryTarget: string;
-  /** Requests of one address to this process. */
+  /** Limit for the requests of one address to this process. */
   ipRate: Rate | undefined;
-  /** Failed authentications of one address at this process. */
+  /** Limit for the failed authentications of one address at this process. */
   authFailureRate: Rate | undefined;
-  /** Writes of one tenant, over all gateways. */
+  /** Limit for the writes of one tenant, over all gateways. */
   writeBudget: Rate | undefined;
   /** CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: string[];
-  /** Whether `/openapi.json` and `/docs` are on the public port too. */
+  /** Whether the public port serves `/`, `/openapi.json`, and `/docs` with its guides. */
   publicDocs: boolean;
   /** Base URL at which the guides of docs/ are also published, without a final slash. */
   docsUrl?: string | undefined;
@@ -59,7 +59,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>>)
   return config;
 }
 
-/** A URL that may be put into a header between angle brackets. */
+/** DOCS_URL, fit for a header between angle brackets; undefined when it is not set. */
 function readDocsUrl(env: EnvReader): string | undefined {
   const text = env.string("DOCS_URL", { fallback: "" });
   if (text === "") return undefined;

@@ -97,7 +97,7 @@ export function startGateway(config: GatewayConfig): Promise<RunningGateway> {
   });
 }
 
-/** Base URL of the page that explains error codes to clients; undefined when no page is public. */
+/** URL or path of the page that explains error codes to clients; undefined when none is public. */
 function helpOf({ docsUrl, publicDocs }: GatewayConfig): string | undefined {
   if (docsUrl !== undefined) return `${docsUrl}/errors`;
   return publicDocs ? "/docs/errors" : undefined;

@@ -14,7 +14,7 @@ let cut = false;
 let rpc: Awaited<ReturnType<typeof serve>>;
 let gateway: Awaited<ReturnType<typeof openGateway>>;
 
-/** A proxy before MongoDB, whose connections the tests cut. */
+/** A proxy before MongoDB. The test cuts the proxy's connections. */
 const way = createServer((near) => {
   if (cut) {
     near.destroy();

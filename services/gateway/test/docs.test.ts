@@ -192,7 +192,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("has constants to choose from as one enum, in bodies and answers, too", () => {
+  test("shows a choice of constants as one enum, in parameters, bodies and answers", () => {
     const text = JSON.stringify(api);
     expect(text).toContain('"enum":["core/article","core/image","core/audio","core/tag","core/publisher-site"]');
     expect(text).not.toMatch(/"anyOf":\[(?:\{"type":"string","const":"[^"]*"\},?)+\]/);

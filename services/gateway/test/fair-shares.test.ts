@@ -57,7 +57,7 @@ beforeEach(() => {
   return () => clients.forEach((client) => client[Symbol.dispose]());
 });
 
-/** Opens connections of acme that all write the same. */
+/** Opens `count` connections that each write `text`. */
 async function open(
   count: number,
   text: string | Buffer,
@@ -157,7 +157,7 @@ test("readers with a current copy of the dictionary take no place of an export, 
   expect((await refusedShares("exports")) - refused).toBe(4);
 }, 60_000);
 
-test("an export whose body is not sent holds nothing", async () => {
+test("an export whose body is not sent holds no part of its tenant's share", async () => {
   const ask = async (query: string, init: { method?: string; headers?: Record<string, string> }) => {
     const headers = { ...bearer(acme), ...init.headers };
     return (await fetch(`${gateway.url}/v1/phrases${query}`, { ...init, headers })).status;

@@ -41,7 +41,7 @@ test.each([
   { asked: "r1", shown: "r2", tag: 'W/"r2-all-json"' },
   { asked: "r1", shown: "", tag: null },
   { asked: "", shown: "r2", tag: 'W/"r2-all-json"' },
-])("rows of revision $shown have its tag, though the revision was $asked just before", async ({ tag, ...both }) => {
+])("rows of revision '$shown' have the tag $tag when revision '$asked' was read before", async ({ tag, ...both }) => {
   Object.assign(revisions, both);
   expect(await tagOf()).toBe(tag);
 });

@@ -12,7 +12,7 @@ const validFrom = timestampFromDate(new Date("2026-01-01T00:00:00.000Z"));
 let answer: () => Promise<{ activeKeyId: string; keys: object[]; revision: bigint }>;
 let rpc: Awaited<ReturnType<typeof serve>>;
 
-/** The list of one key, named after its revision. */
+/** Makes a `listKeys` that answers a list of one key. The key is named after the revision. */
 const listOf = (revision: number) => {
   const key = { keyId: `key-${revision}`, algorithm: "ed25519", publicKey: Buffer.from("k"), validFrom };
   const body = Buffer.from(JSON.stringify({ active: key.keyId, keys: [] }));

@@ -136,7 +136,7 @@ describe("the tenant", () => {
   });
 });
 
-test("the scopes are a closed set, so that a new one is a decision", () => {
+test("there are exactly six scopes, so that a further one is added deliberately", () => {
   expect(scopes).toEqual([
     "documents:create",
     "publisher:read",

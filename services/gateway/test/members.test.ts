@@ -107,14 +107,14 @@ describe("ListMemberships", () => {
     ["one without a subject", { issuer: "https://id.example", subject: "" }],
     ["one with a line feed, which separates issuer and subject", { issuer: "https://id.example\nada", subject: "a" }],
     ["one that is too long", { issuer: "https://id.example", subject: "a".repeat(256) }],
-  ])("%s is INVALID_ARGUMENT", async (_name, identity) => {
+  ])("%s as the identity is INVALID_ARGUMENT", async (_name, identity) => {
     const call = people.members.listMemberships(identity ? { identity } : {});
     expect(await refusal(call)).toMatchObject({ code: Code.InvalidArgument });
   });
 });
 
 describe("UpdateMemberRoles", () => {
-  test("replaces all roles; the same ones change nothing", async () => {
+  test("replaces all roles, and changes nothing when the member has the same roles already", async () => {
     const tenantId = await people.tenant({ ada: ["owner"], bo: ["writer"] });
     const bo = { tenantId, memberId: memberId("bo") };
     const { member } = await people.members.updateMemberRoles({ ...bo, roles: ["editor", "admin", "editor"] });

@@ -89,7 +89,7 @@ describe("a request that is refused before it is routed", () => {
     expect(await measured(method, status)).toBe(before + 1);
   });
 
-  test("counts against the limit of its address, whatever it is", async () => {
+  test("counts against the limit of its address, whatever its fault", async () => {
     await using limited = await openGateway({ ipRate: { count: 1, windowMs: 60_000 } });
     for (const [index, [name, text]] of odd.entries()) {
       const from = `127.0.1.${index + 1}`;

@@ -32,7 +32,7 @@ describe("404", () => {
     }
   });
 
-  test("comes before a body is read", async () => {
+  test("is the only answer to a request with a body, too", async () => {
     const answer = await edge.raw(
       "POST /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\n12345",
     );

@@ -161,7 +161,7 @@ describe("a poll that waits", () => {
     end(nothing);
   });
 
-  test("is answered at once when the gateway stops, with the token to go on from, and holds nothing up", async () => {
+  test("is answered with the token to go on from when the gateway stops, and does not delay the stop", async () => {
     const stopping = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
     const own = await newKey(stopping.access, "acme");
     const { came } = holdWaits();

@@ -93,7 +93,7 @@ test.each(changes)(
   },
 );
 
-test("a revocation without an answer from MongoDB takes effect everywhere at the call's deadline", async () => {
+test("a revocation that MongoDB does not answer takes effect at another gateway at the call's deadline", async () => {
   const tenantId = "unanswered";
   const key = await newKey(first.access, tenantId);
   const { apiKeys } = await first.access.listApiKeys({ tenantId });

@@ -17,7 +17,8 @@ export interface SigningConfig extends BaseConfig {
    */
   kek: KeyObject;
   /**
-   * The KEK before `kek`, needed until `RewrapKeys` has replaced it; undefined when it is not set.
+   * The KEK before `kek`, needed until `RewrapKeys` has wrapped everything with `kek`; undefined
+   * when it is not set.
    */
   oldKek: KeyObject | undefined;
   /** Keys with which documents may make its attestations. At least one while this process signs. */

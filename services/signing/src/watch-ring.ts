@@ -14,7 +14,7 @@ interface WatchRingOptions {
 }
 
 /**
- * Reads the ring now, and then every second until it is disposed.
+ * Reads the ring now, and then every second until the returned value is disposed.
  *
  * @throws errors of the first look, because a process that cannot sign must not start
  */

@@ -63,7 +63,7 @@ describe("a snapshot is not signed", () => {
     ["version", { version: 2n }],
     ["status", { status: "withheld" }],
     ["content", { sha256: digestOf("forged") }],
-  ])("with the attestation of one that has another %s", async (_, change) => {
+  ])("with the attestation of a snapshot that has another %s", async (_, change) => {
     const item = digest();
     await expectRefused({ ...item, ...change, attestation: attest(item) });
   });
@@ -104,7 +104,7 @@ test("a new attestation key replaces the old one while both are accepted, and th
   expect(await signedBy({ ATTESTATION_KEY_FILE: newFile })).toEqual([false, true]);
 });
 
-test("a signature says how often its snapshot was signed", async () => {
+test("the first signature of a snapshot has the signing number 1", async () => {
   const [signature] = signaturesOf(await signing.signing.signSnapshots({ items: [digest()] }));
   expect(signature!.signingNumber).toBe(1);
 });

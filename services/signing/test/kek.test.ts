@@ -36,7 +36,7 @@ test("a process with a wrong KEK does not start, says so, and leaves the ring as
   expect(await rings.find().toArray()).toEqual(before);
 });
 
-test("without the KEK no process starts, also with signing off, since nothing could be verified or stated", async () => {
+test("a process with signing off does not start without the KEK: it could not verify or state the list", async () => {
   const database = testDatabaseName("signing");
   await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
   await expect(runSigning(database, { SIGNING: "off" })).rejects.toThrow("SIGNING_KEK_FILE is required");

@@ -97,7 +97,7 @@ test("with signing off from the first day there is no key, and nothing is signed
   expect((failure as ConnectError).rawMessage).toBe("signing is off");
 });
 
-test("while signing is off every listed key has an end; on again it signs with the same key", async () => {
+test("while signing is off every listed key has an end; once it is on again, the same key signs", async () => {
   const database = testDatabaseName("signing");
   const items = [digest()];
   const first = await (async () => {

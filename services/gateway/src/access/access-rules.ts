@@ -2,7 +2,7 @@ import { isAdministrator } from "@vidimus/tenancy/administrator";
 import { DomainError } from "@vidimus/kit/errors";
 import { isScope, type Scope, scopes } from "./scopes.ts";
 
-/** Most keys of a tenant that are neither revoked nor expired. */
+/** A tenant may have at most this many keys that are neither revoked nor expired. */
 export const liveKeysMax = 50;
 
 /** Throws `permission_denied` unless the role is owner or admin. */

@@ -14,9 +14,9 @@ export interface KeyRecord {
   /** The key is not valid from this time on. */
   readonly expiresAt?: Date;
   readonly revokedAt?: Date;
-  /** Id of the key that replaced it when it was rolled. */
+  /** Id of the successor, once this key was rolled. */
   readonly replacedBy?: string;
-  /** Rounded down to the minute, and up to two minutes late. */
+  /** Rounded down to the minute. It is up to two minutes behind the newest use. */
   readonly lastUsedAt?: Date;
 }
 

@@ -45,7 +45,7 @@ interface Entry {
   readonly readAt: number;
 }
 
-/** Verifies keys, from memory while the cached key is fresh. */
+/** Verifies keys. Caches a found key for 10 s, and for 5 s that a key is unknown. */
 export class KeyVerifier {
   readonly #find: KeyVerifierDeps["find"];
   readonly #now: () => number;
@@ -64,9 +64,10 @@ export class KeyVerifier {
 
   /**
    * The caller of a key; undefined for any text that is not a valid key. Cached keys are found by
-   * the hash of the whole key, never by its prefix, so that a wrong secret finds none. Returns at
-   * once for a cached key. Rejects with an `unavailable` DomainError while the database is
-   * unavailable, unless the key was found in the last 60 s and not evicted since.
+   * the hash of the whole key, never by its prefix, so that a wrong secret finds none. Returns no
+   * promise when it needs no look-up: for a malformed text, and for a key that was looked up in the
+   * last 10 s, or in the last 5 s if it is unknown. Rejects with an `unavailable` DomainError while
+   * the database is unavailable, unless the key was found in the last 60 s and not evicted since.
    */
   verify(presented: string): Caller | undefined | Promise<Caller | undefined> {
     const prefix = apiKeyPrefix(presented);
@@ -81,8 +82,8 @@ export class KeyVerifier {
   }
 
   /**
-   * Drops the named keys. Results of running look-ups are not cached, because they may have read
-   * the state before the change.
+   * Drops the named keys. Results of running look-ups are not cached, because these may have read a
+   * key as it was before the change that led to the eviction.
    */
   evict(eviction: Eviction): void {
     this.#evictions += 1;

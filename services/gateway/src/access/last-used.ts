@@ -3,14 +3,14 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 
 const minuteMs = 60_000;
 
-/** Stores when keys were used: `store/api-key-store.ts`. */
+/** The part of `ApiKeyStore` that `LastUsed` needs. */
 interface UseStore {
   touch(used: ReadonlyMap<string, Date>): Promise<void>;
 }
 
 /**
- * Collects which keys were used, and stores that once a minute, so that a process makes one bulk
- * write a minute under any traffic.
+ * Collects the times at which keys were used, and stores them once a minute, so that a process
+ * makes one bulk write a minute under any traffic.
  */
 export class LastUsed implements AsyncDisposable {
   readonly #store: UseStore;

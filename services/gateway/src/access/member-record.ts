@@ -10,7 +10,7 @@ export interface MemberRecord {
   readonly address: string;
   readonly roles: readonly string[];
   readonly createdAt: Date;
-  /** Actor of the inviter. */
+  /** Actor of the inviter, or of the creator of the sign-in link. */
   readonly invitedBy: string;
 }
 
@@ -41,7 +41,7 @@ export interface InvitationRecord {
 export interface SignInLinkRecord {
   readonly tenantId: string;
   readonly identity: Identity;
-  /** Roles for the member that is made when the code is used. */
+  /** Roles that the person gets with the use of the code, unless the person is a member by then. */
   readonly roles: readonly string[];
   /** Actor of the creator. */
   readonly createdBy: string;

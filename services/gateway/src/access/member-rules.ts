@@ -73,7 +73,10 @@ export function requireIdentity(identity: Identity | undefined): Identity {
   return { issuer, subject };
 }
 
-/** The identity of a sign-in link's subject. Throws `invalid` for a malformed subject. */
+/**
+ * The identity of a sign-in link's subject; "" stands for the subject `operator`. Throws `invalid`
+ * for a malformed subject.
+ */
 export function requireLinkIdentity(subject: string): Identity {
   const named = subject === "" ? "operator" : subject;
   requireExactly("/subject", named, 64);
@@ -87,7 +90,7 @@ export function newMember(
   return { memberId, identity, name, address, ...of };
 }
 
-/** A person who may become a member. The caller has checked the values. */
+/** Checks nothing: the caller has validated the values. */
 export function newcomer(identity: Identity, name: string, address = ""): Newcomer {
   return { memberId: personActor(identity), identity, name, address };
 }

@@ -9,7 +9,7 @@ export interface DocsPage {
   readonly path: string;
   readonly type: string;
   readonly body: string;
-  /** Its Content-Security-Policy. */
+  /** Content-Security-Policy of the page. */
   readonly policy: string;
 }
 
@@ -17,8 +17,8 @@ const html = "text/html; charset=utf-8";
 const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * The pages of the API description for the ops port: OpenAPI for tools, HTML for readers. The API
- * itself is at another address, so the page has no forms.
+ * The pages for the ops port: the API description as OpenAPI for tools and as HTML for readers, and
+ * the guides. The API itself is at another address, so the HTML has no forms that send calls.
  */
 export function opsDocs(): DocsPage[] {
   const style = part("docs.css");
@@ -31,8 +31,8 @@ export function opsDocs(): DocsPage[] {
 }
 
 /**
- * The pages for the public port: a reference with search and forms that send calls, and `/`, which
- * links to it.
+ * The pages for the public port: the pages of `opsDocs`, but with search and forms that send calls,
+ * and `/`, which links to them.
  */
 export function publicDocs(): DocsPage[] {
   const [style, script] = [part("docs.css"), `${part("search.js")}${part("try-it.js")}`];

@@ -8,7 +8,7 @@ export interface ApiTag {
   readonly guides: readonly string[];
 }
 
-/** Groups of operations in the order of the page, by the people who use them. */
+/** The tags in the order of the page, one group for each kind of people who use the operations. */
 export const tagGroups: readonly { readonly name: string; readonly tags: readonly ApiTag[] }[] = [
   {
     name: "Push content in",

@@ -14,8 +14,8 @@ const contractRevision = "0.1.0";
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The API description in OpenAPI 3.1, made from the schemas and rules with which the gateway
- * validates requests.
+ * The API description in OpenAPI 3.1, made from the routes: the schemas and rules with which the
+ * gateway validates requests, and each route's `doc`.
  */
 export function describeApi(routes: readonly Route<never>[]): Json {
   const paths = Map.groupBy(routes, ({ url }) => url.replace(/:(\w+)/g, "{$1}"));

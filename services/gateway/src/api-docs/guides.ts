@@ -4,10 +4,10 @@ import { text } from "./html.ts";
 
 /** A guide of docs/ as HTML. */
 export interface Guide {
-  /** Name of its file without `.md`; its path is `/docs/<name>`. */
+  /** Name of the guide's file without `.md`; the page is served at `/docs/<name>`. */
   readonly name: string;
   readonly title: string;
-  /** HTML of its body, the title first. */
+  /** HTML of the whole guide, the title first. */
   readonly body: string;
 }
 

@@ -13,7 +13,7 @@ export interface ApiDescription {
   readonly webhooks: Readonly<Record<string, PathItem>>;
 }
 
-/** A page's styles, and the script of its search and forms, if it has any. */
+/** A page's styles, and its script when the page has search and forms. */
 interface Assets {
   readonly style: string;
   readonly script?: string;
@@ -21,13 +21,13 @@ interface Assets {
 
 interface PlacedOperation extends NavOperation {
   readonly operation: Operation;
-  /** Whether the platform posts it to receivers. The page has no form to try such an operation. */
+  /** Whether the operation is a webhook, which the platform posts: the page has no form for it. */
   readonly isWebhook: boolean;
 }
 
 /**
  * The API description as one page of HTML. Operations are folded below the groups of `api-tags.ts`;
- * a link to one unfolds it even without a script.
+ * a link to an operation unfolds the operation even without a script.
  */
 export function renderDocs(description: ApiDescription, { style, script }: Assets): string {
   const { info } = description;
@@ -53,7 +53,7 @@ export function renderGuide(guide: Guide, description: ApiDescription, { style }
   return renderPage({ title, style, path, operations: placed(description) }, `<article>${guide.body}</article>`);
 }
 
-/** The first page of a public port. */
+/** The page at `/` of a public port. */
 export function renderStart(description: ApiDescription, { style }: Assets): string {
   const content = `<h1>Vidimus</h1><ul class="start">
 <li><a href="/docs">API reference, with forms to try it</a></li>

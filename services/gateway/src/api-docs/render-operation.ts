@@ -32,7 +32,7 @@ export interface Operation {
  * An operation, folded below its summary. The element with the operation's id is in the folded
  * part, because browsers then unfold that part for a link to the id.
  *
- * @param tryable whether it has a form that sends the call
+ * @param tryable whether the operation gets a form that sends the call
  */
 export function renderOperation(path: string, method: string, operation: Operation, tryable: boolean): string {
   const { operationId, summary, description = "", parameters = [], requestBody, responses } = operation;

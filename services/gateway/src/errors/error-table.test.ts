@@ -51,13 +51,13 @@ test('an unexpected error is answered "internal error", and keeps its cause for 
   expect([error.code, error.message, error.cause]).toEqual(["INTERNAL", "internal error", bug]);
 });
 
-test("UNAVAILABLE and RATE_LIMITED always say when to come back", () => {
+test("a domain error that becomes UNAVAILABLE or RATE_LIMITED gets a Retry-After of one second", () => {
   for (const kind of ["unavailable", "exhausted"] as const) {
     expect(toHttpError(new DomainError(kind, "x"), "GET").headers["retry-after"]).toBe("1");
   }
 });
 
-test("there are 15 public codes, and an error keeps its code", () => {
+test("there are 15 public codes, and an HttpError has the code that it was made with", () => {
   expect(Object.keys(statusOf)).toHaveLength(15);
   expect(new HttpError("CONFLICT", "x").code).toBe("CONFLICT");
 });

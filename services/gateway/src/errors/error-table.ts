@@ -2,7 +2,7 @@ import type { DomainError, ErrorKind } from "@vidimus/kit/errors";
 import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { type ErrorCode, HttpError, inOneSecond } from "./http-error.ts";
 
-/** `INVALID` becomes INVALID_PAYLOAD for requests with a body, else INVALID_QUERY. */
+/** `INVALID` becomes INVALID_QUERY for GET, HEAD and DELETE, else INVALID_PAYLOAD. */
 const codeOfKind: Readonly<Record<ErrorKind, ErrorCode | "INVALID">> = {
   invalid: "INVALID",
   unauthenticated: "INTERNAL",
@@ -18,14 +18,14 @@ const codeOfKind: Readonly<Record<ErrorKind, ErrorCode | "INVALID">> = {
   deadline_exceeded: "TIMEOUT",
 };
 
-/** Errors that Fastify throws before a handler runs. */
+/** From Fastify's code for an error that it throws before a handler runs to the public code. */
 const codeOfFrameworkError: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: "INVALID_PAYLOAD",
   FST_ERR_CTP_BODY_TOO_LARGE: "PAYLOAD_TOO_LARGE",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "UNSUPPORTED_MEDIA_TYPE",
 };
 
-/** The answer to any error. An unexpected error becomes INTERNAL and keeps its cause. */
+/** The public error for any error. An unexpected one becomes INTERNAL, with itself as the cause. */
 export function toHttpError(error: unknown, method: string): HttpError {
   if (error instanceof HttpError) return error;
   const domain = asDomainError(error) ?? fromConnectError(error);

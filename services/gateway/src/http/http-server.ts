@@ -55,7 +55,10 @@ interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Starts the public API. Rejects with a ConfigError when a `/v1` route declares no scope. */
+/**
+ * Starts the public API. Rejects with a ConfigError when a `/v1` route declares no scope, or when
+ * the port cannot be opened.
+ */
 export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): Promise<HttpServer> {
   const { routes, log, registry, limits, trustedProxies, help, pools = openPools(registry) } = options;
   const record = recordExchanges(log, registry);

@@ -27,7 +27,7 @@ export interface SharedResources {
 const emptyBody = Buffer.alloc(0);
 const rpcTimeoutMs = 10_000;
 
-/** Throws a ConfigError when a `/v1` route is mounted without a scope. */
+/** Makes the app throw a ConfigError when a `/v1` route is mounted without a scope. */
 export function requireRouteScopes(app: FastifyInstance): void {
   app.addHook("onRoute", ({ url, method, config }) => {
     if (!/^\/v1(?:\/|$)/i.test(url)) return;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** The connections of the public port, each with its last request, and how they end. */
+/** Knows the last request of each connection of the public port, and ends the connections. */
 export class OpenConnections {
   readonly #last = new WeakMap<Socket, ServerResponse>();
   readonly #open = new Set<Socket>();

@@ -13,13 +13,19 @@ import type { Route } from "./route.ts";
 interface RequestSteps {
   /** Sets start time, trace and common headers; records the request when it ends: `exchange/`. */
   readonly open: onRequestHookHandler;
-  /** 429 of the address, 400 of the target and of Host, 404 of the path: `admit-request.ts`. */
+  /**
+   * Refuses with 429 for the address, 400 for a bad target or a missing Host, 404 for an unknown
+   * path: `admit-request.ts`.
+   */
   readonly admit: onRequestHookHandler;
-  /** 400 of bytes after the head that the parser refused: `unreadable-requests.ts`. */
+  /** Refuses when the parser refused bytes after the request's head: `unreadable-requests.ts`. */
   readonly awaitParser: onRequestHookHandler;
-  /** Registers a request, whose body takes memory as its pieces come: `bodies/`. */
+  /** Registers a request before its body is read: `bodies/receive-bodies.ts`. */
   readonly expectBody: onRequestHookHandler;
-  /** 400 of a body that the parser refused while the route's checks waited: `unreadable-requests.ts`. */
+  /**
+   * Refuses when the parser refused a part of the body while the route's checks waited:
+   * `unreadable-requests.ts`.
+   */
   readonly refuseBroken: preParsingHookHandler;
 }
 

@@ -31,8 +31,8 @@ export interface Call<Query = unknown, Params = unknown> {
    */
   gone(): AbortSignal;
   /**
-   * Runs a poll that may wait for a change. Throws before it begins: RATE_LIMITED above the
-   * tenant's share of long polls, UNAVAILABLE when their pool is exhausted.
+   * Runs a poll that may wait for a change. Throws before the poll begins: RATE_LIMITED above the
+   * tenant's share of long polls, UNAVAILABLE when their pool is exhausted or the gateway stops.
    */
   longPoll<T>(poll: (wait: Wait) => Promise<T>): Promise<T>;
 }
@@ -49,7 +49,7 @@ export type Handler<Query = unknown, Params = unknown> = {
 
 /** Examines a body while it arrives. */
 export interface BodyScan {
-  /** Examines the next chunk. An error refuses the body, and its rest is not read. */
+  /** Examines the next chunk. Throw to refuse the body; the rest of it is then discarded. */
   add(chunk: Buffer): void;
   /** Rows that have begun so far. */
   readonly rows: number;
@@ -60,7 +60,7 @@ export interface BodyRule {
   readonly types: readonly string[];
   /** Most bytes; a larger body gets 413. */
   readonly bytesMax: number;
-  /** Milliseconds that the client may take to send it; 10 s by default. */
+  /** Milliseconds that the client may take to send the body; 10 s by default. */
   readonly timeoutMs?: number;
   /**
    * Starts the scan of a body with this media type; for routes whose charge depends on the number
@@ -80,14 +80,17 @@ interface RouteDoc {
   readonly summary: string;
   readonly description?: string;
   /**
-   * Schema of the body, by media type. It is only described: the handler or a service validates the
-   * body.
+   * From media type to the body's schema. The schema only describes: the handler or a service
+   * validates the body.
    */
   readonly body?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   readonly success: {
     readonly status: 200 | 201;
     readonly description: string;
-    /** Descriptions of headers of 200 and 304, by name, besides those of every answer. */
+    /**
+     * From the name of a header to its description, for headers of the success and of a 304 that
+     * not every answer has.
+     */
     readonly headers?: Readonly<Record<string, string>>;
     readonly content: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
   };
@@ -116,8 +119,8 @@ export interface Route<Deps, Query extends TSchema = TSchema, Params extends TSc
   readonly params?: Params;
   readonly body?: BodyRule;
   /**
-   * Whether its answers are streams: capacity for one is reserved, or the request refused, before
-   * the handler calls a service.
+   * Whether the route's answers are streams. If so, capacity for one is reserved, or the request
+   * refused, before the handler calls a service; see `AnswerBuffers.reserveStream`.
    */
   readonly streams?: true;
   readonly doc: RouteDoc;

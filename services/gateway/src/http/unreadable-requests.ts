@@ -70,8 +70,9 @@ export class UnreadableRequests {
   }
 
   /**
-   * Counts, records and answers bytes that never became a request. While an earlier request is
-   * running they get no answer, because the client would take it for that request's answer.
+   * Counts, records and answers a tunnel, or bytes that never became a request. While an earlier
+   * request is running they get no answer, because the client would take an answer for that of the
+   * earlier request.
    */
   #refuseUnread(socket: Socket, method: string, otherwise: HttpError): void {
     const refusal = this.#refusalOf(socket, otherwise);

@@ -49,7 +49,7 @@ test("a wait does not count as the request's time, and holds no slot", async () 
   expect(waiting.request.startedAt).toBeLessThanOrEqual(100 + performance.now() - pausedAt);
 });
 
-test("a poll ends and its place is released when its client leaves, or has left before it", async () => {
+test("a poll ends and its place is released when its client leaves, or had left before the poll", async () => {
   const limiter = open(2);
   const waiting = exchange();
   const result = poll(limiter, waiting);
@@ -59,7 +59,7 @@ test("a poll ends and its place is released when its client leaves, or has left 
   expect(await poll(limiter, exchange(), async () => "news")).toBe("news");
 });
 
-test("closing ends every wait, and no poll begins after it", async () => {
+test("closing the limiter ends every wait, and later polls are refused", async () => {
   const limiter = open();
   const results = [poll(limiter, exchange()), poll(limiter, exchange("rival"))];
   limiter.close();

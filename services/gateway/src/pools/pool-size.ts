@@ -1,8 +1,8 @@
-/** A pool that all tenants share. */
+/** The size and the names of a pool that all tenants share. */
 export interface PoolSize {
-  /** Its label in metrics, for example `body_memory`. */
+  /** The pool's label in metrics, for example `body_memory`. */
   readonly label: string;
-  /** Its name in messages, for example "memory for request bodies". */
+  /** The pool's name in messages, for example "memory for request bodies". */
   readonly name: string;
   /** The whole pool, in requests or bytes. */
   readonly capacity: number;

@@ -7,9 +7,9 @@ import { SharedPool } from "./shared-pool.ts";
 const mib = 1024 * 1024;
 
 /**
- * Most streams of one tenant: as many as a phrases process streams at once, and as many that wait
- * there. With 64 there was a burst: the streams that had waited in vain, and new ones, made two
- * calls each within a tenth of a second.
+ * Most streams of one tenant: twice the 8 that a phrases process streams for it at once, so that as
+ * many wait there. With 64 there was a burst: the streams that had waited in vain, and new ones,
+ * made two calls each within a tenth of a second.
  */
 const streamsShare = 16;
 

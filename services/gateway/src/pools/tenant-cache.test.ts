@@ -13,7 +13,7 @@ function cache() {
 }
 
 describe("a cache that tenants share", () => {
-  it("gives a tenant half of the space, and drops what it used longest ago", () => {
+  it("gives a tenant half of the space, and drops the value that the tenant used longest ago", () => {
     const { put, has } = cache();
     put("rival", "a");
     put("acme", "a", "b", "c", "d", "e");

@@ -4,7 +4,7 @@ import type { Rate } from "./rate.ts";
 export interface Slice {
   readonly lease: string;
   readonly points: number;
-  /** The end of its window by the database's clock; it names the window. */
+  /** The end of the window by the database's clock, which identifies the window. */
   readonly endsAt: Date;
 }
 

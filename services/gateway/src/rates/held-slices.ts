@@ -19,8 +19,8 @@ interface Holding {
 }
 
 /**
- * How long charges are refused without asking the store after it found a budget used up. Not until
- * the window ends, because another gateway may refund points of an import.
+ * After the store found a budget used up, charges are refused for this long without asking again.
+ * Not until the window ends, because another gateway may refund points of an import.
  */
 const usedUpMs = 1_000;
 

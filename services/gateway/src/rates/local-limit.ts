@@ -5,7 +5,7 @@ import type { Verdict } from "./verdict.ts";
 /** Most counted keys; above it the count of the least recently used key is dropped. */
 const keysMax = 100_000;
 
-/** Counts in this process's memory, in windows that begin with a key's first use. */
+/** Counts uses of keys in this process's memory, in windows that begin with a key's first use. */
 export class LocalLimit {
   readonly rate: Rate;
   readonly #now: () => number;

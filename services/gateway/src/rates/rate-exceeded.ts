@@ -3,7 +3,7 @@ import { HttpError } from "../errors/http-error.ts";
 import type { Rate } from "./rate.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** A rate limit, by its name in `RateLimit-Policy` and in metrics. */
+/** Names of the rate limits in `RateLimit-Policy` and in metrics. */
 export type RatePolicy = "ip" | "auth-failures" | "writes";
 
 const nouns: Readonly<Record<RatePolicy, readonly [limit: string, counted: string]>> = {

@@ -23,8 +23,8 @@ export class InvitationStore {
   }
 
   /**
-   * Adds an invitation. `not_found` when the tenant does not exist, `failed_precondition` when it is
-   * disabled or has 100 open invitations.
+   * Adds an invitation. `not_found` when the tenant does not exist, `failed_precondition` when the
+   * tenant is disabled or has 100 open invitations, `permission_denied` as `requireOwnRole`.
    */
   async insert(invitation: InvitationRecord, hash: Buffer, by: AuditAuthor): Promise<void> {
     const { tenantId, invitationId, roles, note, createdAt } = invitation;
@@ -50,7 +50,8 @@ export class InvitationStore {
   /**
    * Revokes an invitation; has no effect when it is revoked already. `check` may throw to refuse
    * the revocation. `not_found` when the tenant has no invitation with that id,
-   * `failed_precondition` when it was accepted.
+   * `failed_precondition` when the invitation was accepted, `permission_denied` as
+   * `requireOwnRole`.
    */
   async revoke(
     tenantId: string,

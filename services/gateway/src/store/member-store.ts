@@ -8,9 +8,8 @@ import { fromRow, memberKey, requireOwnRole } from "./member-change.ts";
 import type { MemberRow, TenantRow } from "./rows.ts";
 import { lockTenant, noTenant } from "./tenant-lock.ts";
 
-/** The position of a member in the list. */
 export interface MemberPosition {
-  /** The beginning of its name in the form by which members are ordered. */
+  /** The beginning of the member's name, in the form by which members are ordered. */
   readonly order: string;
   readonly memberId: string;
 }
@@ -106,7 +105,8 @@ export class MemberStore {
 
   /**
    * Replaces a member's roles, and returns its new state. `not_found` when the tenant has no such
-   * member, `failed_precondition` when the tenant would have no owner any more.
+   * member, `failed_precondition` when the tenant would have no owner any more, `permission_denied`
+   * as `requireOwnRole`.
    */
   async updateRoles(
     tenantId: string,
@@ -126,7 +126,10 @@ export class MemberStore {
     });
   }
 
-  /** Removes a member, if it exists; `failed_precondition` when it is the last owner. */
+  /**
+   * Removes a member, if it exists. `failed_precondition` when it is the last owner, `not_found`
+   * when there is no such tenant, `permission_denied` as `requireOwnRole`.
+   */
   async remove(tenantId: string, memberId: string, by: AuditAuthor): Promise<void> {
     await this.#changing(tenantId, by, async (session, record) => {
       const row = await this.#members.findOne({ _id: memberKey(tenantId, memberId) }, { session });

@@ -45,7 +45,7 @@ export interface InvitationRow {
   /** From this time on the invitation is not found; MongoDB deletes the row. */
   expiresAt: Date;
   state: "open" | "accepted" | "revoked";
-  /** The member that accepted it. */
+  /** Id of the member that accepted the invitation. */
   acceptedBy?: string;
 }
 

@@ -6,7 +6,7 @@ import type { StatedTrustList } from "../upstream/trust-list.ts";
 interface TrustListRow {
   _id: "trust_list";
   revision: number;
-  /** When a gateway last read it from signing, by the database's clock that all gateways share. */
+  /** When a gateway last read the list from signing, by the database's clock, which all share. */
   readAt: Date;
   list: Pick<StatedTrustList, "body" | "statement" | "signature">;
 }

@@ -20,7 +20,7 @@ interface PageName {
  */
 export class KeptPages {
   readonly #kept = new TenantCache<ListPublishedDocumentsResponse>(keptBytesMax);
-  /** The tags of the latest reads, by key. */
+  /** From the key of a page to the tag of its latest read. */
   readonly #seen = new LRUCache<string, string>({
     maxSize: seenBytesMax,
     sizeCalculation: (etag, key) => etag.length + key.length + entryBytes,

@@ -105,8 +105,8 @@ function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promi
 
 /**
  * Reads by id, by slug, and with linked documents do not share calls: a slug costs one more
- * look-up, and linked documents another read for each document, so a call has at most 8 reads with
- * them.
+ * look-up, and linked documents another read for each document. So a call has at most 8 reads with
+ * linked documents.
  */
 function documentReader(calls: DocumentCalls): (question: DocumentQuestion) => Promise<GetPublishedDocumentResponse> {
   const lanes = {

@@ -45,9 +45,9 @@ const keeperTimeoutMs = 1_000;
 const keepEveryMs = 600_000;
 
 /**
- * Caches the trust list for a second, and makes one call for all requests meanwhile. A list that is
- * older than one that any gateway has served, even before a restart, is not served: it would list
- * keys that were revoked since.
+ * Caches the trust list for a second. Requests that come while signing is being asked share that
+ * call. A list that is older than one that any gateway has served, even before a restart, is not
+ * served: it would list keys that were revoked since.
  */
 export function trustListCache({ signing, keeper, log, registry }: TrustListDeps): TrustListCache {
   const newest = new NewestCopy({

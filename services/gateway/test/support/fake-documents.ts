@@ -39,7 +39,7 @@ type Result = MessageInitShape<typeof CreateDocumentResultSchema>;
  * page.
  */
 export class FakeDocuments {
-  /** Intake token of each stored document, by `tenant id`. */
+  /** From the tenant and the id of a stored document, with a space between, to its intake token. */
   readonly stored = new Map<string, string>();
   readonly batches: { request: BatchCreateDocumentsRequest; header: Headers }[] = [];
   readonly lists: ListPublishedDocumentsRequest[] = [];
@@ -48,7 +48,7 @@ export class FakeDocuments {
   beforeAnswer: (call: number) => Promise<void> | void = () => {};
   /** Runs before a batch is looked at. */
   beforeWork: (call: number) => Promise<void> | void = () => {};
-  /** What a list answers. */
+  /** The page that `listPublishedDocuments` answers. */
   page: { itemsJson: string; nextCursor: string; hasMore: boolean; etag: string } = {
     itemsJson: "[]",
     nextCursor: "",
@@ -58,7 +58,7 @@ export class FakeDocuments {
   /** The current tag, if it differs from the page's: a tag can be older than its page. */
   currentEtag: string | undefined;
   listFailure: Error | undefined;
-  /** Refusals of creates, by the id of the document. */
+  /** From the id of a document to the refusal of its create. */
   readonly refusals = new Map<string, MessageInitShape<typeof ErrorInfoSchema>>();
 
   routes(): RpcRoute[] {

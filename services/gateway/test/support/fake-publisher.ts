@@ -36,7 +36,7 @@ export class FakePublisher {
   siteJson = '{"hosts":["a"], "n":1.0}';
   versions: MessageInitShape<typeof ListPublishedVersionsResponseSchema> = {};
   version: MessageInitShape<typeof GetPublishedVersionResponseSchema> = { version: 7n, snapshots: [] };
-  /** Answers reads of changes. */
+  /** Answers `listPublishedChanges`; tests replace it. */
   changes: (
     request: ListPublishedChangesRequest,
     context: Pick<HandlerContext, "signal" | "timeoutMs">,

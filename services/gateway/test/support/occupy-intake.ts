@@ -7,8 +7,8 @@ import type { FakeDocuments } from "./fake-documents.ts";
  * gateway makes up to eight calls of one tenant.
  *
  * @param post creates one document
- * @returns a function that has the calls answered, and resolves when they are; after it
- *   `documents.batches` contains the batches since then
+ * @returns a function that lets the documents service answer these calls, and resolves when all of
+ *   the documents are created; `documents.batches` then contains only the later batches
  */
 export async function occupyIntake(
   documents: FakeDocuments,

@@ -16,7 +16,7 @@ export async function openEdge(settings: Partial<GatewayConfig> = {}) {
     gateway,
     key,
     /**
-     * Writes bytes to the public port and answers everything that comes back until the connection
+     * Writes bytes to the public port, and returns everything that comes back until the connection
      * ends.
      */
     raw: (text: string | Buffer, options?: RawOptions) => rawText(gateway.httpPort, text, options),

@@ -30,7 +30,7 @@ export function peopleOf(port: number) {
       if (!member) throw new Error("an accepted invitation made no member");
       return member;
     },
-    /** Subjects of the members of a tenant, each with its roles. */
+    /** From the subject of each member of a tenant to the member's roles. */
     async roles(tenantId: string): Promise<Record<string, string[]>> {
       const { members: listed } = await members.listMembers({ tenantId });
       return Object.fromEntries(listed.map(({ name, roles }) => [name, roles]));

@@ -21,9 +21,9 @@ const sealName = "the seal of the key ring";
 
 /**
  * Custody of keys that are stored in the database, encrypted: the PKCS #8 private key with a random
- * AES-256-GCM data key, and the data key with the KEK. Key id, public key and the KEK's id are
- * authenticated with both, so a sealed key opens only under its own id. An opened private key
- * exists only as a `KeyObject` of this process.
+ * AES-256-GCM data key, and the data key with the KEK. Both encryptions also authenticate the key
+ * id, the public key and the KEK's id, so a sealed key opens only under its own id. An opened
+ * private key exists only as a `KeyObject` of this process.
  *
  * Envelope of a signing key: header, boxed data key (60 bytes), boxed PKCS #8. Of a seal key:
  * header, boxed key.

@@ -12,7 +12,10 @@ beforeEach(() => {
   clock = new CheckedClock({ now: () => new Date(wall), elapsedMs: () => elapsed });
 });
 
-/** Compares with a database that answers after `tookMs` with the time halfway through the wait. */
+/**
+ * Compares the clock with that of a database, which answers after `tookMs` with the time halfway
+ * through the wait.
+ */
 const compare = (tookMs = 0) =>
   clock.compare(async () => {
     const time = new Date(databaseStart + elapsed + tookMs / 2);

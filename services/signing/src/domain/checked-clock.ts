@@ -12,9 +12,9 @@ export interface Clocks {
 
 interface Reading {
   readonly databaseMs: number;
-  /** When it was read, by `elapsedMs`: halfway between request and answer. */
+  /** When `databaseMs` was read, by `elapsedMs`: halfway between request and answer. */
   readonly at: number;
-  /** The time may be wrong by this many milliseconds in either direction. */
+  /** `at` may be wrong by this many milliseconds in either direction. */
   readonly spreadMs: number;
 }
 

@@ -13,14 +13,14 @@ export interface HeldSignature {
 export interface HeldSignatures {
   /** All signatures, in pages. */
   pages(signal: AbortSignal): AsyncIterable<readonly HeldSignature[]>;
-  /** The signatures of those snapshots that documents has. */
+  /** One for each named snapshot that documents has, also for one without a signature. */
   get(snapshotKeys: readonly string[], signal: AbortSignal): Promise<readonly HeldSignature[]>;
 }
 
 export interface Comparison {
   /** Number of documents' signatures that the ledger has. */
   readonly signatures: number;
-  /** How many of these were replaced by a newer signature since. */
+  /** How many of these `signatures` the ledger has a newer signature for. */
   readonly outdated: number;
   /** Number of snapshots in the ledger whose signature documents does not hold yet. */
   readonly unsettled: number;

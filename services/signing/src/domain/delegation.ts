@@ -3,7 +3,7 @@ import type { ListKey } from "./key-ring.ts";
 
 const dayMs = 86_400_000;
 
-/** Most days of a delegation, after which a stolen list key can no longer sign lists. */
+/** Longest life of a delegation, in days. After it a stolen list key can sign no more lists. */
 const delegationDaysMax = 400;
 
 const lines = [

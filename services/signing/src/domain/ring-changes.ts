@@ -1,7 +1,7 @@
 import { DomainError } from "@vidimus/kit/errors";
 import { activeKey, after, isFresh, isReady, type RingKey, validityTailMs } from "./key-ring.ts";
 
-/** Keys after a change; the same array when there is nothing to change. */
+/** The keys of a ring. A change returns the same array when there is nothing to change. */
 type Keys = readonly RingKey[];
 
 const hourMs = 3_600_000;
@@ -15,8 +15,8 @@ const trustListAgeMs = 3 * hourMs;
 
 /**
  * Pauses signing by giving the active key an end. During the pause the end is postponed once a day,
- * so that signing can resume with this key. An end that has passed stays, because receivers have
- * seen it.
+ * so that signing can resume with this key. An end that has passed, or is less than three hours
+ * ahead, stays, because receivers may have a list with it when they get a signature.
  */
 export function pauseSigning(keys: Keys, now: Date): Keys {
   const active = activeKey(keys);
@@ -38,8 +38,8 @@ function isOver(end: Date, now: Date): boolean {
 }
 
 /**
- * Resumes signing with the same key. When the key has ended it is retired instead, because
- * receivers with an older trust list would refuse its signatures.
+ * Resumes signing with the same key. When the key has ended, or ends within three hours, it is
+ * retired instead, because receivers with an older trust list would refuse its signatures.
  */
 export function resumeSigning(keys: Keys, now: Date): Keys {
   const paused = activeKey(keys);
@@ -51,9 +51,10 @@ export function resumeSigning(keys: Keys, now: Date): Keys {
 /**
  * Makes a pending key the active one, and retires the active one, whose private key is destroyed.
  *
- * @param emergency allows a key that was not published long enough ago: receivers with an older
- * trust list refuse its first signatures until they fetch the list again
- * @throws DomainError not_found, or failed_precondition when the key may not sign yet
+ * @param emergency allows a key that `isReady` refuses. When it was not published long enough ago,
+ * receivers with an older trust list refuse its first signatures until they fetch the list again
+ * @throws DomainError not_found; failed_precondition when the key is not pending, or when it is not
+ * ready and there is no emergency
  */
 export function activateKey(keys: Keys, keyId: string, now: Date, { emergency }: { emergency: boolean }): Keys {
   const key = pendingKeyOf(keys, keyId);

@@ -20,7 +20,6 @@ const rules = { prepublishMs: 3 * hourMs, rotateAfterMs: 90 * dayMs };
 const kek = (generation: number) => createSecretKey(Buffer.alloc(32, generation));
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** An operation may be refused, but only with a DomainError. */
 function refusal(error: Error): undefined {
   expect(error).toMatchObject({ name: "DomainError" });
 }
@@ -35,7 +34,7 @@ interface Replica {
 /** Storage, clock and processes, and what everybody could see at which time. */
 class World implements SealedRingStorage {
   clock = Date.parse("2026-11-21T09:30:00.000Z");
-  /** Generation of the KEK that a process gets at its start; it also has the one before. */
+  /** Generation of the KEK that a process gets at its start, together with the KEK before. */
   generation = 1;
   readonly history: { at: number; ring: KeyRing }[] = [];
   readonly replicas: Replica[] = [];

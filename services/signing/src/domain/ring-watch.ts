@@ -33,7 +33,7 @@ interface RingWatchDeps {
   rules: RingRules;
   /** Whether this process signs. */
   isOn: boolean;
-  /** Gives the dates of the ring. RingWatch compares it with the database's clock. */
+  /** Gives the dates in the ring. RingWatch compares this clock with the database's. */
   clock: CheckedClock;
   /** Milliseconds of a monotonic clock. */
   elapsedMs(): number;
@@ -72,8 +72,8 @@ export class RingWatch {
    * Reads the ring. Concurrent calls share one look.
    *
    * @throws RingFault, after which nothing is signed until a look succeeds; errors of
-   * `KeyCustody.open` and of the database, after which the last look is used while it is younger
-   * than five seconds
+   * `KeyCustody.open`, of `updateRing` and of the database, after which the last look is used while
+   * it is younger than five seconds
    */
   look(): Promise<Look | undefined> {
     this.#looking ??= this.#lookOnce().finally(() => (this.#looking = undefined));
@@ -94,7 +94,7 @@ export class RingWatch {
     return { key, ring };
   }
 
-  /** Why the stored ring cannot be used, by the last look that reached the database. */
+  /** Fault that the stored ring had at a look; undefined once a later look has succeeded. */
   get fault(): RingFault | undefined {
     return this.#fault;
   }

@@ -154,8 +154,8 @@ export class SealedRings implements RingStorage {
   }
 
   /**
-   * Until a seal was opened it throws the custody's own error, which tells the operator which
-   * setting is wrong; later a RingFault.
+   * Opens the seal of a stored ring. While no seal was opened before, throws the custody's own
+   * error, which tells the operator which setting is wrong; later a RingFault.
    */
   async #openStored(seal: SealedKey): Promise<SealKey> {
     try {

@@ -107,7 +107,7 @@ function signed({ statement, value, signing }: LedgerEntry, keyId: string, signe
   return { kind: "signed", signature: { keyId, signedAt, statement, value, signing } };
 }
 
-/** The digest in the last line; the text may be malformed. */
+/** The digest in the last line of a statement that may be malformed. */
 function digestIn(statement: string): Uint8Array {
   return Buffer.from(statement.split("\n").at(-1) ?? "", "hex");
 }

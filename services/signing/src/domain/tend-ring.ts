@@ -18,8 +18,8 @@ export type GenerateKey = () => Promise<CustodyKey>;
 
 /**
  * Makes the due changes of the ring, in a process that signs: resumes signing, retires pending keys
- * whose planned end is too near, replaces an active key that is missing or too old by one that may
- * sign, and keeps one key pending.
+ * whose planned end is too near, activates a pending key that may sign when the active key is
+ * missing or too old, and keeps one key pending.
  *
  * @param keys undefined when there is no ring yet, empty when signing was never on
  * @returns the same array when nothing is due

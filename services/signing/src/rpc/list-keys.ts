@@ -10,7 +10,7 @@ export interface ListKeysDeps {
   statedList(): Promise<StatedList>;
 }
 
-/** Answers the stated list, which stays the last one while the stored ring cannot be used. */
+/** Answers the stated list. While the stored ring cannot be used, that is the last stated one. */
 export function listKeys({ statedList }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
   return async () => {
     const { ring, body, statement, signature } = await statedList();

@@ -57,8 +57,8 @@ export class RingStore implements SealedRingStorage {
   }
 
   /**
-   * Reads with majority concern. Without it this process could read a revision that a failover
-   * rolls back, and would then take the ring before it for one from a backup.
+   * Reads with majority concern. Otherwise this process could read a revision that a failover rolls
+   * back, and would then take the revision before that one for a ring from a backup.
    */
   async read(): Promise<SealedRing | undefined> {
     const row = await this.#rings.findOne({ _id: "ring" }, { maxTimeMS: 5_000, readConcern: "majority" });

@@ -16,7 +16,7 @@ const keptSeconds = 3_600;
 const isAlive = { $gt: ["$seenAt", { $subtract: ["$$NOW", aliveMs] }] };
 
 /**
- * Keeps which processes sign. While any does, a process with signing off does not pause the ring.
+ * Keeps which processes sign. While one signs, a process with signing off does not pause the ring.
  */
 export class SignerStore implements Signers {
   static readonly indexes = {

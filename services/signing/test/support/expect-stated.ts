@@ -2,7 +2,11 @@ import type { ListKeysResponse } from "@vidimus/contracts/vidimus/signing/v1/tru
 import { createPublicKey, hash, verify } from "node:crypto";
 import { expect } from "vitest";
 
-/** Expects that the list key states exactly this list, now. @returns the lines of the statement */
+/**
+ * Expects that the list key has stated exactly this list, for the present half hour.
+ *
+ * @returns the lines of the statement
+ */
 export function expectStated({ stated, body, revision, keys, activeKeyId }: ListKeysResponse): string[] {
   if (!stated) throw new Error("the list is not stated");
   const { statement, publicKey, keyId, signature } = stated;

@@ -68,7 +68,7 @@ export function attest(item: TestDigest, key = attestationKey): Uint8Array {
   return attestationOf(key, { ...item, sequence: Number(item.sequence), version: Number(item.version) });
 }
 
-/** A digest of a document of its own. */
+/** A digest of the first snapshot of a new document. */
 export function digest(change: Partial<TestDigest> = {}): TestDigest {
   const documentId = randomUUID();
   const sha256 = digestOf(documentId);

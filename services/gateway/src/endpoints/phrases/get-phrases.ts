@@ -12,7 +12,7 @@ interface GetPhrasesDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "getDictionaryRevision" | "listPhrases">;
 }
 
-/** For each format its name in the RPC, the bytes around the rows, and its headers. */
+/** From each format to its name in the RPC, the bytes around the rows, and the answer's headers. */
 const formats = {
   json: {
     format: PhraseFormat.JSON,

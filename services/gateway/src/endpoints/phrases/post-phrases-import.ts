@@ -28,7 +28,7 @@ const example = [
 
 interface PostPhrasesImportDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "importPhrases">;
-  /** Charges points to a tenant's write budget, all or none. Throws RATE_LIMITED. */
+  /** As `RateLimits.chargeWhole`: throws RATE_LIMITED when too few points are left. */
   chargeWhole(tenantId: string, points: number): Promise<LargeCharge>;
 }
 

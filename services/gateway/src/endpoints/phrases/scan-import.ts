@@ -8,9 +8,9 @@ import type { BodyScan } from "../../http/route.ts";
 export const importRowsMax = 50_000;
 
 /**
- * Counts the rows of an import while it arrives, including blank lines, because invalid rows are
- * charged, too. Refuses the chunk with row 50,001 with INVALID_PAYLOAD, so that a flood of tiny
- * rows is never parsed.
+ * Counts the rows of an import while it arrives. Blank lines and invalid rows count, too, because
+ * rows are charged before they are parsed. Throws INVALID_PAYLOAD at the chunk with row 50,001, so
+ * that a flood of tiny rows is never parsed.
  */
 export function scanImport(mediaType: string): BodyScan {
   const isCsv = mediaType === "text/csv";

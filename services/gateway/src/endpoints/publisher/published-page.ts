@@ -22,7 +22,7 @@ const limitDefault = 50;
 
 export const limitParameter = Type.Optional(integerText(1, 200, String.raw`^(?:[1-9]\d?|1\d\d|200)$`, limitDefault));
 
-/** The number in a validated `limitParameter`. */
+/** The number in a validated `limitParameter`; 50 without one. */
 export function readLimit(limit: string | undefined): number {
   return Number(limit ?? limitDefault);
 }

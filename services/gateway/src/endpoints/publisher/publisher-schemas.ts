@@ -43,7 +43,7 @@ export const documentExample = {
   updated_at: "2026-11-21T09:30:00.000Z",
 };
 
-/** Example errors of a read of a document that was not published or is withdrawn. */
+/** Example errors for reading a document that was never published, or that is withdrawn. */
 export const absence = {
   NOT_FOUND: `there is no published document ${documentExample.id}`,
   GONE: `document ${documentExample.id} was withdrawn`,

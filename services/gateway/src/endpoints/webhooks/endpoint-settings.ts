@@ -12,8 +12,8 @@ interface GivenSettings {
 }
 
 /**
- * Settings as delivery takes them. Those that the body does not have stay absent; null becomes ""
- * or 0, for the default.
+ * Settings as delivery takes them. Those that the body does not have stay absent. null becomes ""
+ * or 0, which delivery reads as the default.
  */
 export function settingsOf({ name, events, documentTypes, headers, ratePerSecond, ...same }: GivenSettings) {
   return {

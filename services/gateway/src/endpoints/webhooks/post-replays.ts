@@ -85,7 +85,10 @@ export const postReplays = defineRoute({
   },
 });
 
-/** Adds the id of the running replay to the error's details, for programs. */
+/**
+ * Rethrows an error. One that names the replay that runs becomes a CONFLICT, with the id of that
+ * replay in `details`.
+ */
 function nameRunning(error: unknown): never {
   const refusal = fromConnectError(error);
   const { replay_id: replayId } = refusal?.metadata ?? {};

@@ -21,9 +21,9 @@ const requestBytes = 512 * 1024;
 const endMsMax = { buffered: 60_000, streamed: 600_000 };
 
 /**
- * Compresses and sends answers. When the answer to a GET has more than 16 KiB, its size is reserved
- * in a pool that tenants share until its reader has it. Such an answer is cut off when its reader
- * takes too long.
+ * Compresses and sends answers. The answer to a GET reserves its size, if that is more than 16 KiB,
+ * in a pool that tenants share. The reservation ends when the exchange is over. Such an answer is
+ * cut off when its reader takes too long.
  */
 export class AnswerBuffers implements Disposable {
   readonly #pools: Pick<Pools, "answers" | "streams">;
@@ -46,8 +46,9 @@ export class AnswerBuffers implements Disposable {
 
   /**
    * Reserves what a streamed answer will hold, until the exchange is over. Throws RATE_LIMITED or
-   * UNAVAILABLE when a pool has no capacity, before other services are called for the answer. When
-   * the client has a copy, `prepare` makes the reservation if that copy is outdated.
+   * UNAVAILABLE when a pool has no capacity, before other services are called for the answer.
+   * Reserves nothing for HEAD. When the client has a copy, `prepare` makes the reservation if that
+   * copy is outdated.
    */
   reserveStream(request: FastifyRequest, reply: FastifyReply): void {
     const { method, headers } = request;
@@ -64,7 +65,7 @@ export class AnswerBuffers implements Disposable {
     const held = request.method === "GET" ? heldBy(answer) : 0;
     const isLarge = held === "stream" || held > smallBytesMax;
     if (isLarge && !this.#reserved.has(reply)) this.#reserve(request, reply, held);
-    // A stream whose client has left is not opened, because nothing was reserved for it.
+    // A stream whose client has left is not opened, because no reservation is held for it.
     if (held !== "stream" || reply.raw.closed) return this.#encoder.encode(request, answer);
     return this.#begin(request, reply, answer);
   }

@@ -7,8 +7,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Present when the first bytes of a streamed body determine the headers. It is called when they
-   * are there, and its result replaces `headers`.
+   * Present when the first bytes of a streamed body determine the headers. Called once these bytes
+   * are there; the result replaces `headers`.
    */
   readonly headersOnceBegun?: () => Readonly<Record<string, string>>;
   /**
@@ -20,7 +20,6 @@ export interface Answer {
   readonly shared?: SharedName;
 }
 
-/** Opens the stream of a body. */
 export type StreamedBody = () => AsyncIterable<Uint8Array>;
 
 export type BufferedBody = string | Buffer | readonly Uint8Array[];
@@ -72,7 +71,8 @@ export interface CacheRule {
 }
 
 /**
- * The JSON of a read with its entity tag, or 304 when the request's `If-None-Match` names that tag.
+ * The JSON of a read with its entity tag; 304 when the rule says `notModified`, or when the
+ * request's `If-None-Match` names the tag.
  */
 export function cacheable(request: HeaderSource, rule: CacheRule, body: () => BufferedBody): Answer {
   const { etag, cacheControl } = rule;

@@ -6,8 +6,8 @@ export type Encoding = "br" | "gzip";
 const offered: readonly Encoding[] = ["br", "gzip"];
 
 /**
- * Results by header. Few distinct headers occur, and parsing one takes longer than the rest of a
- * small answer.
+ * From header to result. Few distinct headers occur, and parsing one takes longer than the rest of
+ * a small answer.
  */
 const chosen = new LRUCache<string, Encoding | "identity">({ max: 200 });
 
@@ -16,7 +16,8 @@ const charsMax = 256;
 
 /**
  * The encoding that an `Accept-Encoding` prefers (RFC 9110, 12.5.3): the one with the highest
- * weight, br before gzip where both are equal. Undefined for identity.
+ * weight, br before gzip where both are equal. Undefined for identity, without a header, and for a
+ * header of more than 256 characters.
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding | undefined {
   if (acceptEncoding === undefined || acceptEncoding.length > charsMax) return undefined;

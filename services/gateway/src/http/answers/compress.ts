@@ -37,7 +37,7 @@ export function compressAside(bytes: Buffer, encoding: Encoding): Promise<Buffer
   return encoding === "br" ? brotliAsync(bytes, brotli) : gzipAsync(bytes);
 }
 
-/** A compressed stream. It fails when the source fails, and destroys the source. */
+/** A compressed stream. It fails when the source fails; destroying it destroys the source, too. */
 export function compressStream(source: AsyncIterable<Uint8Array>, encoding: Encoding): Readable {
   const compressor = encoding === "br" ? createBrotliCompress(brotli) : createGzip();
   // The error is ignored here, because the reader of the compressor gets it, too.

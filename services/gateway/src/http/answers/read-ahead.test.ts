@@ -5,7 +5,10 @@ import { readAhead } from "./read-ahead.ts";
 
 const kib = 1024;
 
-/** A stream of `count` KiB that then fails with `fault`, if there is one, and what became of it. */
+/**
+ * A stream of `count` KiB that then fails with `fault`, if one is given. `state` says how many KiB
+ * were read, and whether the stream has ended.
+ */
 function source(count: number, fault?: Error) {
   const state = { taken: 0, ended: false };
   async function* stream() {

@@ -26,9 +26,9 @@ interface Receiving {
   bytes: number;
 }
 
-/** The steps that count the memory of a request's body, at its start and when the body is used. */
+/** The two steps between which a request's body holds memory of the pool. */
 interface ReceivedBodies {
-  /** Registers a request, whose body takes memory as its pieces come. */
+  /** Registers a request before its body is read. The body takes memory as its pieces come. */
   readonly expect: onRequestHookHandler;
   readonly release: ReleaseBody;
 }

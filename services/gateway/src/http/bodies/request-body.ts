@@ -15,9 +15,9 @@ const paceCheckMs = 1_000;
 const contentTypeCharsMax = 256;
 
 /**
- * Checks the headers of a body against the route's rule, before any byte is read. Returns its media
- * type without parameters. Throws UNSUPPORTED_MEDIA_TYPE for another type, a charset other than
- * UTF-8 or an encoding, and PAYLOAD_TOO_LARGE for an announced length above the rule's.
+ * Checks the headers of a body against the route's rule, before any byte is read. Returns the media
+ * type of the body without parameters. Throws UNSUPPORTED_MEDIA_TYPE for another type, a charset
+ * other than UTF-8 or an encoding, and PAYLOAD_TOO_LARGE for an announced length above the rule's.
  */
 export function acceptBody(headers: IncomingHttpHeaders, rule: BodyRule): string {
   const given = parseMediaType(headers["content-type"] ?? "");

@@ -9,8 +9,8 @@ interface EndedExchange {
 
 /**
  * Sets the trace of a new request: the client's, or a new one. While tracing is on, the request's
- * span is a child of the client's. A client's trace id is used so that it can find its own
- * requests, but the client does not decide whether they are recorded.
+ * span is a child of the client's. The client's trace id is used so that the client can find its
+ * own requests, but the client does not decide whether they are recorded.
  */
 export function openTrace(request: FastifyRequest, tracing: Tracing | undefined): void {
   const { traceparent } = request.headers;
@@ -26,8 +26,8 @@ export function openTrace(request: FastifyRequest, tracing: Tracing | undefined)
 }
 
 /**
- * Ends the span of a request. It contains the route instead of the path, which may contain anything
- * that a client typed; answers of 500 and above are failures.
+ * Ends the span of a request. The span names the route, not the path, because a path may contain
+ * anything that a client typed. Answers of 500 and above are failures.
  */
 export function endTrace({ span, method, routeOptions, id, caller }: FastifyRequest, { status }: EndedExchange): void {
   span?.end(

@@ -18,7 +18,10 @@ export interface AuditLedgerDeps {
   held: HeldSignatures | undefined;
 }
 
-/** Answers INVALID_ARGUMENT when the noted head is malformed. */
+/**
+ * Answers INVALID_ARGUMENT when the noted head is malformed, FAILED_PRECONDITION before the first
+ * ring, and UNAVAILABLE when the ring cannot be used or documents cannot be reached.
+ */
 export function auditLedger({
   rings,
   ledger,
