@@ -76,7 +76,7 @@ describe("from npm start", () => {
       expect(await faultsOf(page)).toEqual([]);
       return textOf(page);
     });
-    expect(said).toContain("This code was used already, or its ten minutes are over.");
+    expect(said).toContain("This code was used already, its ten minutes are over, or it is not one for signing in.");
     expect(said).toContain("npx vidimus console sign-in");
   });
 

@@ -163,6 +163,11 @@ test("endpoints create --json prints {id, secret}", async () => {
 
 const ofEndpoints = (...argv: string[]) => cli("endpoints", ...argv, "--tenant", "demo");
 
+test("endpoints create says which file with a secret cannot be read", async () => {
+  const created = await ofEndpoints("create", "--url", "https://r.example/", "--secret-file", "gone.txt");
+  expect(created).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: gone\.txt cannot be read: /) });
+});
+
 test("endpoints create passes its settings on, and prints what came of the ping", async () => {
   const filters = ["--events", "snapshot.usable,endpoint.disabled", "--types", "core/article, core/tag"];
   const headers = ["--header", "X-Team: news desk", "--header", "authorization:Basic eA=="];

@@ -80,7 +80,9 @@ function readTrustRoot(env: EnvReader): string | undefined {
   const text = env.string("CONSOLE_TRUST_ROOT", { fallback: "" });
   if (text === "") return undefined;
   if (!publicKeyPattern.test(text)) {
-    env.fault("CONSOLE_TRUST_ROOT must be the public key of the offline root, as `vidimus trust-root show` prints it");
+    env.fault(
+      "CONSOLE_TRUST_ROOT must be the public key of the offline root, as `vidimus trust-root create` prints it",
+    );
   }
   return text;
 }

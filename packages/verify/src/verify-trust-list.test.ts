@@ -32,6 +32,10 @@ async function refusalOf(...args: Parameters<typeof verify>): Promise<string> {
   return (error as Error).message;
 }
 
+test("a body that is no JSON is refused, although its statement is genuine", async () => {
+  expect(await refusalOf(stater.state("[", { issuedAt: now }))).toBe("body: it is no JSON");
+});
+
 describe("the vector, computed by other software", () => {
   test("is accepted under its root, and under its list key", async () => {
     const { keys, ...verified } = await verify(vector, { root: vector.root, revision: 5 });

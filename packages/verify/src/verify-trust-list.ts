@@ -122,12 +122,20 @@ async function isSigned(spki: Bytes | undefined, text: string, base64: string): 
 }
 
 function parseBody(body: Bytes): Pick<VerifiedTrustList, "active" | "keys"> {
-  const list: unknown = JSON.parse(new TextDecoder().decode(body));
+  const list = parseJson(new TextDecoder().decode(body));
   const { active, keys }: { active?: unknown; keys?: unknown } = typeof list === "object" && list !== null ? list : {};
   if ((active !== null && typeof active !== "string") || !Array.isArray(keys) || !keys.every(isTrustedKey)) {
     throw refusal("body: it is no trust list");
   }
   return { active, keys };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refusal("body: it is no JSON");
+  }
 }
 
 function decode(base64: string): string {

@@ -40,7 +40,7 @@ export function listen(world: World): Command {
       };
       await using receiver = await openLocalReceiver(options.port, receive);
       const { url = `http://127.0.0.1:${receiver.port}/`, ...settings } = options;
-      await using endpoint = await register(session, url, settings);
+      await using endpoint = await register(session, world, url, settings);
       secret.resolve(endpoint.secret);
       world.stderr.write(`endpoint ${endpoint.id} listens at ${url}; end with Ctrl-C, which removes it\n`);
       await Promise.race([world.interrupted?.() ?? enough.promise, enough.promise]);
@@ -48,11 +48,12 @@ export function listen(world: World): Command {
 }
 
 /** Registers an endpoint. Disposal removes it. */
-async function register(session: Session, url: string, options: EndpointOptions) {
+async function register(session: Session, world: World, url: string, options: EndpointOptions) {
+  const settings = await toSettings(world, options);
   const tenantId = session.settings.get("tenant");
   const delivery = await openService(session, "delivery", EndpointService);
   const { endpoint, secret } = await delivery.call((client, call) =>
-    client.createEndpoint({ tenantId, ...toSettings(options), url }, call),
+    client.createEndpoint({ tenantId, ...settings, url }, call),
   );
   const endpointId = endpoint?.endpointId ?? "";
   return {

@@ -11,9 +11,12 @@ import { layout } from "./layout.ts";
 import { roleList } from "./roles.ts";
 import { consoleActor, readCode } from "../sign-in/code.ts";
 import { instant } from "./parts/times.ts";
+import { codesOnly, type SignInWays } from "./sign-in-page.ts";
 
 interface InvitationDeps {
   readonly members: Pick<MemberCalls, "getInvitation">;
+  /** Undefined when one-time codes are the only way to sign in. */
+  readonly provider: SignInWays["provider"];
 }
 
 /** Time to sign in between opening an invitation and accepting it. */
@@ -26,7 +29,7 @@ const invitationEnded = "This invitation was accepted or revoked, or its seven d
  * code of the invitation is in a cookie, until the invitation is accepted or half an hour has
  * passed, so that a sign-in at the issuer does not lose the code. The console does not store it.
  */
-export function getInvitation({ members }: InvitationDeps): OpenRoute {
+export function getInvitation({ members, provider }: InvitationDeps): OpenRoute {
   return {
     access: "open",
     method: "GET",
@@ -38,7 +41,7 @@ export function getInvitation({ members }: InvitationDeps): OpenRoute {
       const actor = person?.memberId ?? consoleActor;
       const found = await unlessNotFound(members.getInvitation({ code }, actingAs(call, actor)));
       if (!found) return invitationGone(person);
-      return { status: 200, page: invitationPage(found, person) };
+      return { status: 200, page: invitationPage(found, person, provider !== undefined) };
     },
   };
 }
@@ -80,7 +83,11 @@ function codeForm(error?: string): Html {
   </form>`;
 }
 
-function invitationPage({ invitation, tenantName }: GetInvitationResponse, person: Person | undefined): Html {
+function invitationPage(
+  { invitation, tenantName }: GetInvitationResponse,
+  person: Person | undefined,
+  hasIssuer: boolean,
+): Html {
   const { roles = [], note = "", expiresAt } = invitation ?? {};
   return layout(
     { title: "Invitation", person },
@@ -109,7 +116,7 @@ function invitationPage({ invitation, tenantName }: GetInvitationResponse, perso
           </div>`
         }
       </dl>
-      ${person ? acceptForm(person) : signInFirst}
+      ${person ? acceptForm(person) : signInFirst(hasIssuer)}
       <details data-codes>
         <summary>Open another invitation</summary>
         ${codeForm()}
@@ -129,5 +136,8 @@ function acceptForm({ session }: Person): Html {
     </div>`;
 }
 
-const signInFirst = html`<p>Sign in first. You come back here, and see once more what you accept.</p>
-  <p><a class="button primary" href="/sign-in?return=%2Finvitation">Sign in</a></p>`;
+function signInFirst(hasIssuer: boolean): Html {
+  return html`<p>Sign in first. You come back here, and see once more what you accept.</p>
+    ${!hasIssuer && html`<p>${codesOnly}</p>`}
+    <p><a class="button primary" href="/sign-in?return=%2Finvitation">Sign in</a></p>`;
+}

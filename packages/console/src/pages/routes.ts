@@ -94,7 +94,7 @@ function keyRoutes(deps: RoutesDeps): TenantRoute[] {
 function memberRoutes(deps: RoutesDeps): TenantRoute[] {
   return [
     listMembers(deps),
-    askToInvite(),
+    askToInvite(deps),
     inviteMember(deps),
     editRoles(deps),
     changeRoles(deps),
@@ -107,7 +107,7 @@ function memberRoutes(deps: RoutesDeps): TenantRoute[] {
 
 function signInRoutes({ provider, ...deps }: RoutesDeps): Route[] {
   return [
-    getInvitation(deps),
+    getInvitation({ ...deps, provider }),
     openInvitation(),
     acceptInvitation(deps),
     getSignIn({ ...deps, provider }),

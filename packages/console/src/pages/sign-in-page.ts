@@ -12,7 +12,11 @@ export interface SignInWays {
 }
 
 /** The same text for unknown, used and expired codes. */
-export const codeEnded = "This code was used already, or its ten minutes are over.";
+export const codeEnded = "This code was used already, its ten minutes are over, or it is not one for signing in.";
+
+/** What a person who has never signed in needs where no issuer is set up. */
+export const codesOnly = html`People sign in here with one-time codes only. Whoever operates the platform makes one for
+  each person: <code>npx vidimus console sign-in --as NAME --roles ROLE</code>.`;
 
 interface SignInPage {
   readonly returnTo: string;
@@ -48,5 +52,8 @@ function codeForm(returnTo: string, error: string | undefined): Html {
       ${textField({ name: "code", label: "One-time code", hint, error, isCode: true })} ${hidden("return", returnTo)}
       <button class="primary">Continue</button>
     </form>
-    <p class="q">For a new code, someone who operates the platform runs <code>npx vidimus console sign-in</code>.</p>`;
+    <p class="q">
+      For a new code, someone who operates the platform runs <code>npx vidimus console sign-in --as NAME</code>, with
+      your name: the same name is the same person.
+    </p>`;
 }

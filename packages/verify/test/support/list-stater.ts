@@ -26,8 +26,11 @@ export function listStater() {
     const lines = ["vidimus-trust-root-v1", id, spki, new Date(validUntil).toISOString()];
     return [...lines, signature(root, lines.join("\n"))].join("\n");
   };
-  const state = (list: object, { revision = 1, issuedAt = Date.now(), delegation }: Stating = {}): StatedAnswer => {
-    const body = JSON.stringify(list);
+  const state = (
+    list: object | string,
+    { revision = 1, issuedAt = Date.now(), delegation }: Stating = {},
+  ): StatedAnswer => {
+    const body = typeof list === "string" ? list : JSON.stringify(list);
     const digest = createHash("sha256").update(body).digest("hex");
     const statement = ["vidimus-trust-v1", revision, new Date(issuedAt).toISOString(), digest].join("\n");
     const members = [

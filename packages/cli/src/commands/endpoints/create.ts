@@ -27,7 +27,7 @@ export function createEndpoint(world: World): Command {
       const tenantId = session.settings.get("tenant");
       using delivery = await openService(session, "delivery", EndpointService);
       const { disabled = false, verify = false, url } = options;
-      const request = { tenantId, ...toSettings(options), url, disabled, verify };
+      const request = { tenantId, ...(await toSettings(world, options)), url, disabled, verify };
       const made = await delivery.call((client, call) => client.createEndpoint(request, { ...call, timeoutMs }));
       const id = made.endpoint?.endpointId;
       const ping = made.ping ? { ping: toShownPing(made.ping) } : {};

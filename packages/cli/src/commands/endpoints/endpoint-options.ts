@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError } from "commander";
 import { readNameList } from "../../options/name-list.ts";
 import { wholeNumber } from "../../options/whole-number.ts";
+import { readInput } from "../../input/read-input.ts";
+import type { World } from "../../world.ts";
 
 /**
  * Values of the options that `create`, `update` and `listen` share; absent for options that were
@@ -38,12 +39,12 @@ export function addEndpointOptions(command: Command): Command {
 /**
  * Turns the options that were given into settings of a request. Reads the file of `--secret-file`.
  */
-export function toSettings(options: EndpointOptions) {
+export async function toSettings(world: World, options: EndpointOptions) {
   const { url, name, description, secretFile, events, types, header, maxInFlight, rate } = options;
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
-    ...(secretFile === undefined ? {} : { secret: readFileSync(secretFile, "utf8").trim() }),
+    ...(secretFile === undefined ? {} : { secret: (await readInput(world, secretFile)).toString().trim() }),
     ...(url === undefined ? {} : { url }),
     ...(events ? { events: { names: [...events] } } : {}),
     ...(types ? { documentTypes: { names: [...types] } } : {}),

@@ -23,7 +23,7 @@ export function updateEndpoint(world: World): Command {
     .action(async (endpointId: string, options: UpdateOptions, self: Command) => {
       const session = await openSession(world, self);
       const tenantId = session.settings.get("tenant");
-      const settings = toSettings(options.headers ? options : { ...options, header: {} });
+      const settings = await toSettings(world, options.headers ? options : { ...options, header: {} });
       const given = { ...settings, ...(options.rotateSecret ? { rotateSecret: true } : {}) };
       if (Object.keys(given).length === 0) throw new CliError("nothing to change: pass at least one setting");
       using delivery = await openService(session, "delivery", EndpointService);

@@ -18,7 +18,11 @@ const hoursOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZo
 
 /** Deliveries by the hour as bars, with their numbers in a table that is folded at first. */
 export function deliveriesByHour({ hours }: CountDeliveriesResponse): Html {
-  const bars = hours.map((hour) => ({ all: sumOf(hour), failed: countOf(hour, "exhausted")?.count ?? 0 }));
+  const bars = hours.map((hour) => ({
+    all: sumOf(hour),
+    failed: countOf(hour, "exhausted")?.count ?? 0,
+    waiting: waitingIn(hour),
+  }));
   const most = Math.max(1, ...bars.map(({ all }) => all));
   const width = hours.length * (barWidth + gap);
   return html`<h2>Deliveries, last ${hours.length} hours</h2>
@@ -69,13 +73,15 @@ export function givenUpNotice({ hours }: CountDeliveriesResponse, { at }: Tenant
 interface Bar {
   readonly all: number;
   readonly failed: number;
+  readonly waiting: number;
 }
 
-/** The bar of an hour. Failed deliveries are its upper end, in red. */
-function barOf({ all, failed }: Bar, at: number, most: number): Html {
-  const [high, red] = [heightOf(all, most), heightOf(failed, most)];
+/** The bar of an hour. Failed deliveries are its upper end, in red, and below them what waits. */
+function barOf({ all, failed, waiting }: Bar, at: number, most: number): Html {
+  const [high, red, amber] = [heightOf(all, most), heightOf(failed, most), heightOf(failed + waiting, most)];
   const x = at * (barWidth + gap);
   return html`<rect class="d" x="${x}" y="${barHeight - high}" width="${barWidth}" height="${high}" />
+    ${waiting > 0 && html`<rect class="w" x="${x}" y="${barHeight - high}" width="${barWidth}" height="${amber}" />`}
     ${red > 0 && html`<rect class="f" x="${x}" y="${barHeight - high}" width="${barWidth}" height="${red}" />`}`;
 }
 
@@ -94,6 +100,10 @@ function describe(hours: readonly DeliveryHour[]): string {
 function shownCount(hour: DeliveryHour, named: string): string {
   const { count = 0, hasMore = false } = countOf(hour, named) ?? {};
   return `${number(count)}${hasMore ? "+" : ""}`;
+}
+
+function waitingIn(hour: DeliveryHour): number {
+  return ["pending", "held"].reduce((sum, named) => sum + (countOf(hour, named)?.count ?? 0), 0);
 }
 
 function countOf({ counts }: DeliveryHour, named: string) {

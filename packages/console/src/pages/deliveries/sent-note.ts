@@ -6,8 +6,11 @@ import { isAccepted, outcomeOf, tookOf } from "../parts/outcome.ts";
  * What came of "Send again now"; undefined when the page was reached by another way. With
  * `done=again` the attempt is the delivery's last one. With `done=due` it is made within seconds.
  */
-export function sentNote({ lastAttempt }: Delivery, query: URLSearchParams): Html | undefined {
+export function sentNote({ lastAttempt, state }: Delivery, query: URLSearchParams): Html | undefined {
   const done = query.get("done");
+  if (done === "due" && state === "delivered") {
+    return html`<div class="note oknote" role="status"><b>It was sent again, and the receiver took it.</b></div>`;
+  }
   if (done === "due") {
     return html`<div class="note oknote" role="status">
       <b>The next attempt is due at once.</b> Load the page again in a few seconds to see what came of it.

@@ -4,7 +4,7 @@ import type { EndpointCalls } from "../../rpc/called-methods.ts";
 import { patiently } from "../../rpc/patiently.ts";
 import type { MadeByForm } from "../../store/sent-form-store.ts";
 import { type Fault, refusable } from "../parts/faults.ts";
-import { html } from "../../markup/html.ts";
+import { type Html, html } from "../../markup/html.ts";
 import { sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
 import { secretPage } from "../parts/secret-page.ts";
@@ -51,19 +51,23 @@ function formAgain(call: TenantCall, faults: readonly Fault[]) {
 }
 
 /** Text below a new secret: what the receiver does with it. */
-export const secretUse = html`<p class="q">
-  With it the receiver checks <code>webhook-signature</code>, as Standard Webhooks describes it. Keep it where the
-  receiver keeps its other secrets.
-</p>`;
+export function secretUse({ at }: TenantCall): Html {
+  return html`<p class="q">
+    With it the receiver checks <code>webhook-signature</code>, as Standard Webhooks describes it: <code>v1,</code> and
+    the Base64 of HMAC-SHA256 over <code>webhook-id.webhook-timestamp.body</code>. The key is what follows
+    <code>whsec_</code>, decoded from Base64.
+    <a href="${at("/trust-list/verify")}">Check a webhook that was received</a>.
+  </p>`;
+}
 
-function madePage({ at }: TenantCall, { endpoint, secret, ping }: CreateEndpointResponse) {
+function madePage(call: TenantCall, { endpoint, secret, ping }: CreateEndpointResponse) {
   const title = html`“<bdi>${endpoint?.name ?? ""}</bdi>” is registered`;
-  const next = at(`/endpoints/${endpoint?.endpointId ?? ""}?done=stored`);
+  const next = call.at(`/endpoints/${endpoint?.endpointId ?? ""}?done=stored`);
   const about = html`${pingNote(ping)}
     <p>It gets what is published or withdrawn from now on.</p>`;
   return {
     title: "Endpoint is registered",
-    main: secretPage({ title, secret, label: "Secret", use: secretUse, about, next }),
+    main: secretPage({ title, secret, label: "Secret", use: secretUse(call), about, next }),
   };
 }
 

@@ -7,11 +7,12 @@ import { timeAgo } from "../parts/times.ts";
 /** An endpoint without failures counts as behind when its oldest delivery has waited for longer. */
 const behindMs = 10 * 60_000;
 
-export type Standing = "ok" | "behind" | "failing" | "waits" | "paused" | "gone" | "unopened" | "unknown";
+export type Standing = "ok" | "behind" | "retrying" | "failing" | "waits" | "paused" | "gone" | "unopened" | "unknown";
 
 const looks: Readonly<Record<Standing, readonly [Tone, string]>> = {
   ok: ["ok", "healthy"],
   behind: ["wait", "behind"],
+  retrying: ["wait", "tries again"],
   failing: ["bad", "failing"],
   waits: ["wait", "asked us to wait"],
   paused: ["off", "paused"],
@@ -27,7 +28,8 @@ export function standingOf({ disablement, health }: Endpoint, now: Date): Standi
   if (!health) return "unknown";
   if (health.gate === "open" || health.gate === "probing") return "failing";
   if (health.gate === "paused") return "waits";
-  const { oldestPendingAt: oldest } = health;
+  const { oldestPendingAt: oldest, lastFailure } = health;
+  if (oldest && lastFailure) return "retrying";
   return oldest && now.getTime() - timestampDate(oldest).getTime() > behindMs ? "behind" : "ok";
 }
 

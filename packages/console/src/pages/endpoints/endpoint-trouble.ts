@@ -58,6 +58,9 @@ function troubleOf(endpoint: Endpoint, names: ActorNames, now: Date): Html | und
         ${next}`;
     case "waits":
       return html`<b>The receiver asked for a pause.</b> ${waitingOf(endpoint, now)} Sending goes on by itself.${next}`;
+    case "retrying":
+      return html`<b>It did not accept the last attempt.</b> ${waitingOf(endpoint, now)} ${lastRefusal(endpoint)} It is
+        tried again by itself.`;
     case "behind":
       return html`<b>It is behind.</b> ${waitingOf(endpoint, now)} ${lastRefusal(endpoint)} Sending goes on by itself.`;
   }

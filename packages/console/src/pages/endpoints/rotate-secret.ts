@@ -79,7 +79,7 @@ function formAgain(call: TenantCall, endpoint: Endpoint, faults: readonly Fault[
   return answerPage(call, { title: "Rotate a secret", main: rotateForm(endpoint, call, faults), status: 400 });
 }
 
-function rotatedPage({ at }: TenantCall, { endpoint, secret }: RotateEndpointSecretResponse) {
+function rotatedPage(call: TenantCall, { endpoint, secret }: RotateEndpointSecretResponse) {
   const endsAt = endpoint?.previousSecretEndsAt;
   const about = endsAt
     ? html`<p>
@@ -93,9 +93,9 @@ function rotatedPage({ at }: TenantCall, { endpoint, secret }: RotateEndpointSec
       title: html`“<bdi>${endpoint?.name ?? ""}</bdi>” has a new secret`,
       secret,
       label: "Secret",
-      use: secretUse,
+      use: secretUse(call),
       about,
-      next: at(`/endpoints/${endpoint?.endpointId ?? ""}?done=stored`),
+      next: call.at(`/endpoints/${endpoint?.endpointId ?? ""}?done=stored`),
     }),
   };
 }

@@ -34,7 +34,9 @@ export function revokeKey({ access }: { readonly access: Pick<AccessCalls, "revo
 }
 
 function revokeForm({ keyId, name, prefix, lastUsedAt }: ApiKey, { at, now }: TenantCall): Html {
-  const used = lastUsedAt ? html`It was last used ${timeAgo(timestampDate(lastUsedAt), now)}.` : "It was never used.";
+  const used = lastUsedAt
+    ? html`It was last used ${timeAgo(timestampDate(lastUsedAt), now)}.`
+    : "No use of it is known; the last minute is not counted yet.";
   return confirmPage({
     title: html`Revoke “<bdi>${name}</bdi>”?`,
     consequence: html`Within a second every call with <code>vk_${prefix}_…</code> is refused, and this cannot be undone.

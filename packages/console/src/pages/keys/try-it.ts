@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 interface TryIt {
   readonly api: URL;
   readonly key: string;
@@ -20,20 +22,20 @@ const samples: Readonly<Record<string, (api: string, authorization: string) => s
   "phrases:read": (api, authorization) => `curl -s '${api}/v1/phrases?language=en' \\\n  ${authorization}`,
   "webhooks:read": (api, authorization) => `curl -s ${api}/v1/webhooks/endpoints \\\n  ${authorization}`,
   "documents:create": (api, authorization) =>
-    `curl -s ${api}/v1/documents \\\n  ${authorization} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(draft)}'`,
+    `curl -s ${api}/v1/documents \\\n  ${authorization} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(newDraft())}'`,
   "phrases:write": (api, authorization) =>
     `curl -s -X PUT ${api}/v1/phrases \\\n  ${authorization} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(phrase)}'`,
 };
 
 /**
- * The document of every command has the same id, so that a second run reports the existing document
+ * Makes the document of one command. A second run of the same command reports it as existing
  * instead of making another.
  */
-const draft = {
-  id: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",
+const newDraft = () => ({
+  id: randomUUID(),
   type: "core/newswire",
   title: "Hello from a new key",
   meta: { source: "try-it" },
   content: { blocks: [{ type: "core/text", data: { html: "A draft: readers do not see it." } }] },
-};
+});
 const phrase = { language: "en", phrase: "Vidimus", description: "Hello from a new key" };

@@ -2,28 +2,44 @@ import type { TenantCall, TenantRoute } from "../../http/route.ts";
 import { errorAt, errorSummary, type Fault } from "../parts/faults.ts";
 import { textField } from "../parts/form.ts";
 import { type Html, html } from "../../markup/html.ts";
+import { notice } from "../parts/notice.ts";
+import { codesOnly, type SignInWays } from "../sign-in-page.ts";
 import { onceField } from "../parts/take-form.ts";
 import { pageHead } from "../parts/page-head.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
 import { roleFields, rolesOf } from "./role-field.ts";
 
-export function askToInvite(): TenantRoute {
+export function askToInvite({ provider }: Pick<SignInWays, "provider">): TenantRoute {
   return tenantPage({
     path: "/members/invite",
     right: "members",
     recentSignIn: true,
     load: async () => undefined,
-    view: (_, call) => ({ title: "Invite", main: inviteForm(call) }),
+    view: (_, call) => ({ title: "Invite", main: inviteForm(call, { hasIssuer: provider !== undefined }) }),
   });
 }
 
 const lead =
   "An invitation is a link that you send yourself. It holds for seven days, and whoever accepts it first becomes the member.";
 
+interface InviteForm {
+  /** Whether people may sign in at an issuer. */
+  readonly hasIssuer: boolean;
+  readonly faults?: readonly Fault[];
+}
+
 /** The form, with what was typed before. */
-export function inviteForm({ form, at, role }: TenantCall, faults: readonly Fault[] = []): Html {
+export function inviteForm({ form, at, role }: TenantCall, { hasIssuer, faults = [] }: InviteForm): Html {
   return html`${errorSummary(faults)}
     ${pageHead({ title: "Invite a colleague", lead, above: { label: "Members", href: at("/members") } })}
+    ${
+      !hasIssuer &&
+      notice(
+        "wait",
+        html`<b>An invitation is not enough here.</b> ${codesOnly} Such a code makes its person a member, too, with
+          these roles, so that you need no invitation.`,
+      )
+    }
     <form method="post" action="${at("/members/invite")}">
       ${textField({
         name: "note",

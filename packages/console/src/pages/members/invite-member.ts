@@ -11,6 +11,7 @@ import { secretPage } from "../parts/secret-page.ts";
 import { answerPage, type View } from "../parts/tenant-page.ts";
 import { instant } from "../parts/times.ts";
 import { roleList } from "../roles.ts";
+import type { SignInWays } from "../sign-in-page.ts";
 import { inviteForm } from "./invite-form.ts";
 import { rolesOf } from "./role-field.ts";
 
@@ -18,12 +19,13 @@ export interface InviteMemberDeps {
   readonly members: Pick<MemberCalls, "inviteMember">;
   readonly sentForms: SentForms;
   readonly origin: URL;
+  readonly provider: SignInWays["provider"];
 }
 
 const fields = { "/roles": "roles", "/note": "note" };
 
 /** `POST /t/{tenant}/members/invite`: makes an invitation, and shows its link once. */
-export function inviteMember({ members, sentForms, origin }: InviteMemberDeps): TenantRoute {
+export function inviteMember({ members, sentForms, origin, provider }: InviteMemberDeps): TenantRoute {
   return {
     access: "member",
     method: "POST",
@@ -39,7 +41,11 @@ export function inviteMember({ members, sentForms, origin }: InviteMemberDeps): 
       const inviting = members.inviteMember(request, taken.rpc);
       const made = await refusable(taken.settle(inviting, madeInvitation(call)), fields);
       if ("faults" in made) {
-        return answerPage(call, { title: "Invite", main: inviteForm(call, made.faults), status: 400 });
+        return answerPage(call, {
+          title: "Invite",
+          main: inviteForm(call, { hasIssuer: provider !== undefined, faults: made.faults }),
+          status: 400,
+        });
       }
       const { code, invitation } = made.value;
       return answerPage(call, madePage(call, { link: `${origin.origin}/invitation#code=${code}`, invitation }));
@@ -63,6 +69,7 @@ function madePage({ at }: TenantCall, { link, invitation }: Made): View {
     </p>`,
     about: html`<p>As ${roleList(roles)}${expiresAt && html`; ends ${instant(timestampDate(expiresAt))}`}</p>`,
     next: at("/members?done=invited"),
+    done: "I have sent it",
   });
   return { title: "Invitation made", main };
 }

@@ -11,8 +11,10 @@ interface SecretPage {
   readonly use?: Content;
   /** Shown below the box with the secret: what the secret permits, and when it expires. */
   readonly about?: Content;
-  /** URL of "I have stored it". */
+  /** URL of the button below. */
   readonly next: string;
+  /** What the button says; "I have stored it" by default. */
+  readonly done?: string;
 }
 
 /**
@@ -20,10 +22,10 @@ interface SecretPage {
  * redirect, and the console stores the secret nowhere. A reload sends the form again, which
  * `takeForm` answers without a secret.
  */
-export function secretPage({ title, secret, label, use, about, next }: SecretPage): Html {
+export function secretPage({ title, secret, label, use, about, next, done = "I have stored it" }: SecretPage): Html {
   return html`<h1 dir="auto">${title}</h1>
-    <p class="lead">This is the only time its secret is shown. Store it now, then say so below.</p>
+    <p class="lead">It is shown this once, and stored nowhere. Take it from here now, then say so below.</p>
     <div class="sheet padded">${copyable({ id: "secret", label, value: secret, isSecret: true })} ${use}</div>
     ${about}
-    <p><a class="button primary" href="${next}">I have stored it</a></p>`;
+    <p><a class="button primary" href="${next}">${done}</a></p>`;
 }
