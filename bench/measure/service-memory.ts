@@ -11,7 +11,7 @@ interface ServiceMemory {
   readonly idle: number;
   readonly peak: number;
   readonly later: number;
-  /** Whether its process was replaced by a new one. */
+  /** Whether the process that was watched has ended, restarted or not. */
   readonly hasDied: boolean;
 }
 

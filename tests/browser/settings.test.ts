@@ -158,7 +158,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
       await page.getByLabel("editor").check();
       await page.getByRole("button", { name: "Make the invitation" }).click();
       const shown = await page.getByRole("textbox", { name: "Link of the invitation" }).inputValue();
-      await page.getByRole("link", { name: "I have stored it" }).click();
+      await page.getByRole("link", { name: "I have sent it" }).click();
       expect(await textOf(page)).toContain(`Kari ${script}`);
       return shown;
     });
@@ -292,7 +292,7 @@ it("keyboard alone makes a key, revokes it, and invites", async () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Space");
     await press(page, "Make the key");
-    await page.getByText("This is the only time").waitFor();
+    await page.getByText("It is shown this once").waitFor();
     await press(page, "I have stored it");
     await page.getByText("The secret is not shown again").waitFor();
     await press(page, "By keyboard");
@@ -310,7 +310,7 @@ it("keyboard alone makes a key, revokes it, and invites", async () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Space");
     await press(page, "Make the invitation");
-    await page.getByText("This is the only time").waitFor();
+    await page.getByText("It is shown this once").waitFor();
   });
 });
 

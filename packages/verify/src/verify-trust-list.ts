@@ -25,7 +25,7 @@ export interface TrustListPins {
 }
 
 export interface VerifiedTrustList {
-  /** The key that signs new snapshots; null while signing is off. */
+  /** `keyId` of the key that signs new snapshots; null while none signs. */
   readonly active: string | null;
   readonly keys: readonly TrustedKey[];
   /** Greater after each change of the list. */

@@ -43,8 +43,8 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
 }
 
 /**
- * Deadlines and intervals. None is read from the environment: those of attempts are promised to
- * receivers (docs/verify-webhooks.md).
+ * Deadlines, intervals and limits. None is a setting: those of attempts are promised to receivers
+ * (docs/verify-webhooks.md), and the others fit to them and to each other.
  */
 export interface DeliveryPace {
   /** Deadline for connecting, TLS included. */

@@ -47,7 +47,6 @@ export async function runToEnd(command: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Writes the reason of the end to stderr. Returns the exit code. */
 function report(error: unknown): number {
   if (error instanceof ConfigError) {
     process.stderr.write(`${configFaults}${error.message}\n`);

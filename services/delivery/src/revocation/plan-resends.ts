@@ -5,7 +5,7 @@ import { wants } from "../domain/wants.ts";
 import type { NewDelivery } from "../store/delivery-rows.ts";
 import type { DeliveryFate } from "../store/resent-row-store.ts";
 
-/** A snapshot that was signed again. */
+/** A snapshot whose earlier signature is of a revoked key, with the number of its new signature. */
 export interface SignedAnew {
   readonly snapshot: Snapshot;
   /** 2 or higher. */

@@ -16,10 +16,10 @@ import type { DeliveryRow } from "./rows.ts";
  */
 export interface Arrival extends Lane {
   /**
-   * Present when the row was stored earlier, maybe by a process that died before it expedited the
-   * lane: the commit time of the row's snapshot. A bearer that was attempted since then keeps its
-   * backoff. Absent otherwise: the lane is due at once, because an attempt that was made meanwhile
-   * did not know of a row that was just stored, a redelivery or the enabling.
+   * Commit time of the snapshot of the row behind the bearer, when an earlier ingest stored that
+   * row: its process may have died before it expedited the lane. A bearer that was attempted since
+   * then knew of the row, and keeps its backoff. When absent, the lane is due at once: an attempt
+   * under way did not know of the new row, the redelivery or the enabling.
    */
   readonly knownSince?: Date;
 }

@@ -7,7 +7,7 @@ import type { SnapshotDigest } from "./snapshot-digest.ts";
 /** A digest to sign, and documents' attestation of it. */
 export interface AttestedDigest {
   readonly digest: SnapshotDigest;
-  /** Made by documents; as the caller sent it, unchecked. */
+  /** What the caller sent as the attestation of documents; not checked yet. */
   readonly attestation: Uint8Array;
 }
 

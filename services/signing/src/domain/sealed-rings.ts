@@ -48,8 +48,8 @@ export class SealedRings implements RingStorage {
   }
 
   async read(): Promise<KeyRing | undefined> {
-    // Two concurrent reads may end in the other order, so the ring is compared with the revision
-    // known before.
+    // The ring is compared with the revision known before this read. A later read may end first,
+    // with a newer ring, and this one would then be refused as brought back.
     const known = this.#revision;
     const sealed = await this.#store.read();
     if (!sealed) {

@@ -32,7 +32,7 @@ interface Asked {
   readonly now: Date;
 }
 
-/** Makes every check of a pasted webhook, in order. */
+/** Makes the checks of a pasted webhook, in order; one that cannot be made is `unchecked`. */
 export async function verifySteps({ pasted, secrets, trust, now }: Asked): Promise<readonly Step[]> {
   const list = listStep(trust);
   const keys = "value" in trust && trust.value.list?.keys;
