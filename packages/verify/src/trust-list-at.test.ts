@@ -146,7 +146,7 @@ it("the list is used for two hours while the platform is down, with one attempt 
   await expect(list.keyFor("a", signedAt)).rejects.toThrow(TrustListUnavailable);
 });
 
-it("while no list can be fetched, keyFor finds the keys of an earlier list, and calls no other key unknown", async () => {
+it("while no list can be fetched, keyFor finds keys of an earlier list and calls no other unknown", async () => {
   const list = open();
   answer = down;
   await expect(list.keyFor("a", signedAt)).rejects.toThrow("https://vidimus.example/api/keys could not be fetched");
