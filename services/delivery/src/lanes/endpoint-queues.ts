@@ -7,7 +7,7 @@ import type { StoredGates } from "./stored-gates.ts";
 interface EndpointQueuesDeps {
   readonly shared: SharedByQueues;
   readonly states: Pick<EndpointStateStore, "list">;
-  readonly gates: Pick<StoredGates, "adopt" | "forget" | "isKeeping">;
+  readonly gates: Pick<StoredGates, "adopt" | "isKeeping">;
   /** Whether this replica claims a tenant's lanes when they are due, and not only when overdue. */
   readonly isPreferredFor: (tenantId: string) => boolean;
 }
@@ -50,10 +50,14 @@ export class EndpointQueues {
     return queue;
   }
 
-  /** Drops an idle queue if its gate is blank, or another replica is preferred for its tenant. */
+  /**
+   * Drops an idle queue if its gate is blank, or another replica is preferred for its tenant. A
+   * caller may hold a queue that was dropped while the caller waited; the endpoint's next queue is
+   * then left as it is.
+   */
   forgetIdle(queue: EndpointQueue): void {
-    const { tenantId } = queue;
-    if (!this.#isAtRest(queue)) return;
+    const { endpointId, tenantId } = queue;
+    if (this.#queues.get(endpointId) !== queue || !this.#isAtRest(queue)) return;
     if (!this.#deps.isPreferredFor(tenantId) || isBlank(queue.gate, Date.now())) this.#drop(queue);
   }
 
@@ -95,6 +99,5 @@ export class EndpointQueues {
 
   #drop(queue: EndpointQueue): void {
     this.#queues.delete(queue.endpointId);
-    this.#deps.gates.forget(queue);
   }
 }

@@ -27,10 +27,10 @@ export class StoredGates {
   readonly #deps: StoredGatesDeps;
   readonly #read: (endpointId: string) => Promise<EndpointState | undefined>;
   /**
-   * From endpoint id to the generation of the endpoint's row when this process last read or wrote
-   * it; absent while there is no row.
+   * The generation of an endpoint's row when this queue's gate was last read or written; absent
+   * while there is no row.
    */
-  readonly #generations = new Map<string, string>();
+  readonly #generations = new WeakMap<EndpointQueue, string>();
   readonly #writing = new Map<string, Writing>();
 
   constructor(deps: StoredGatesDeps) {
@@ -55,18 +55,13 @@ export class StoredGates {
   /** Gives a queue its stored gate, or a new gate when none is stored. */
   adopt(queue: EndpointQueue, state: EndpointState | undefined): void {
     queue.adopt(state?.gate ?? newGate);
-    if (state) this.#generations.set(queue.endpointId, state.generation);
-    else this.#generations.delete(queue.endpointId);
+    if (state) this.#generations.set(queue, state.generation);
+    else this.#generations.delete(queue);
   }
 
   /** Whether a gate is being stored. Its queue must not be dropped then. */
   isKeeping({ endpointId }: EndpointQueue): boolean {
     return this.#writing.has(endpointId);
-  }
-
-  /** Call this when a queue is dropped. */
-  forget({ endpointId }: EndpointQueue): void {
-    this.#generations.delete(endpointId);
   }
 
   /**
@@ -112,16 +107,17 @@ export class StoredGates {
   /**
    * @returns false when another process has written the gate since this one last read or wrote it
    */
-  async #write({ endpointId, tenantId, gate }: EndpointQueue): Promise<boolean> {
+  async #write(queue: EndpointQueue): Promise<boolean> {
     const { states } = this.#deps;
-    const generation = this.#generations.get(endpointId);
+    const { endpointId, tenantId, gate } = queue;
+    const generation = this.#generations.get(queue);
     if (isTrouble(gate, Date.now())) {
       const written = await states.put({ endpointId, tenantId, gate, generation });
-      if (written !== undefined) this.#generations.set(endpointId, written);
+      if (written !== undefined) this.#generations.set(queue, written);
       return written !== undefined;
     }
     if (generation === undefined) return true;
-    this.#generations.delete(endpointId);
+    this.#generations.delete(queue);
     return states.delete(endpointId, generation);
   }
 }
