@@ -1,7 +1,7 @@
 import pino from "pino";
 import { expect, test } from "vitest";
 import { newGate } from "../domain/endpoint-gate.ts";
-import { EndpointStateStore } from "../store/endpoint-state-store.ts";
+import type { EndpointStateStore } from "../store/endpoint-state-store.ts";
 import { AnswerTimes } from "./answer-times.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
