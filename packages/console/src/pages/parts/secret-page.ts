@@ -24,7 +24,7 @@ interface SecretPage {
  */
 export function secretPage({ title, secret, label, use, about, next, done = "I have stored it" }: SecretPage): Html {
   return html`<h1 dir="auto">${title}</h1>
-    <p class="lead">It is shown this once, and stored nowhere. Take it from here now, then say so below.</p>
+    <p class="lead">It is shown this once, and never again. Take it from here now, then say so below.</p>
     <div class="sheet padded">${copyable({ id: "secret", label, value: secret, isSecret: true })} ${use}</div>
     ${about}
     <p><a class="button primary" href="${next}">${done}</a></p>`;
