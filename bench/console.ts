@@ -1,7 +1,7 @@
 /**
  * What a page of the console costs besides its calls to services: the p95 of each page and of the
  * same calls alone, in the same rounds, by one reader. Then the memory of the console compared with
- * that of the smallest service, and its CPU while nobody reads.
+ * that of the smallest service, and its CPU while no page is asked for.
  */
 import type { CallOptions } from "@connectrpc/connect";
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
