@@ -1,5 +1,5 @@
 import { defineConfig, type OxlintOverride } from "oxlint";
-import { forbiddenTo, layers } from "./scripts/layers.ts";
+import { depths, forbiddenTo, layers } from "./scripts/layers.ts";
 
 const paths = [
   {
@@ -10,12 +10,14 @@ const paths = [
 
 /** Each folder imports only from the folders that scripts/layers.ts names for it. */
 const layered: OxlintOverride[] = Object.entries(layers).flatMap(([root, folders]) =>
-  Object.keys(folders).map((folder) => ({
-    files: [`${root}/${folder}/**`],
-    rules: {
-      "eslint/no-restricted-imports": ["error", { paths, patterns: forbiddenTo(root, folder) }],
-    },
-  })),
+  Object.keys(folders).flatMap((folder) =>
+    depths.map((depth) => ({
+      files: [`${root}/${folder}${"/*".repeat(depth)}`],
+      rules: {
+        "eslint/no-restricted-imports": ["error", { paths, patterns: forbiddenTo(root, folder, depth) }],
+      },
+    })),
+  ),
 );
 
 export default defineConfig({

@@ -22,7 +22,7 @@ const isolate = false;
 
 /**
  * Unit tests stand beside their source; what needs mongod or nats-server stands in a test/ folder;
- * tests/ is end to end. tests/faults/, tests/browser/ and `*.long.test.ts` have configurations of
+ * tests/ is end to end. tests/faults/, tests/console/ and `*.long.test.ts` have configurations of
  * their own.
  */
 export default defineConfig({
@@ -58,7 +58,7 @@ export default defineConfig({
           exclude: [
             "**/*.long.test.ts",
             "tests/faults/**",
-            "tests/browser/**",
+            "tests/console/**",
             ...(withCertificates ? plaintextOnly.map((name) => `tests/${name}.test.ts`) : []),
           ],
           globalSetup: ["packages/devstack/src/testing/global-setup.ts"],

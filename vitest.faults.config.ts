@@ -11,7 +11,7 @@ const test = {
 };
 
 /** Files that measure the time of every request of a load, so no other file may run beside them. */
-const timed = ["tests/faults/replicas.test.ts"];
+export const timed = ["tests/faults/replicas.test.ts"];
 
 /**
  * The fault matrix, end to end: processes that are killed, stopped or restarted, and servers that

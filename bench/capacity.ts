@@ -1,7 +1,7 @@
 /**
- * Figures for the capacity model of docs/operations.md: the CPU of every process for a create, a
- * read, and a publication that is signed and delivered, at an easy rate and at full speed; and the
- * bytes that each leaves on disk. No baseline and no bar.
+ * Figures for the capacity model of docs/operations.md: the CPU of every process for a create and
+ * for a publication that is signed and delivered, at an easy rate and at full speed, and for a read
+ * at full speed; and the bytes of a row of each collection that grows. No baseline and no bar.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";

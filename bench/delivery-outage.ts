@@ -57,13 +57,13 @@ async function commit(index: number): Promise<void> {
 }
 
 function outOfOrder(): number {
-  const place = new Map([...receiver.arrivals.keys()].map((webhookId, at) => [webhookId, at]));
-  const placeOf = (documentId: string, sequence: number) =>
-    place.get(webhookIdOf({ tenantId, documentId, sequence })) ?? Number.NaN;
+  const positions = new Map([...receiver.arrivals.keys()].map((webhookId, at) => [webhookId, at]));
+  const positionOf = (documentId: string, sequence: number) =>
+    positions.get(webhookIdOf({ tenantId, documentId, sequence })) ?? Number.NaN;
   let wrong = 0;
   for (const [documentId, newest] of sequences) {
     for (let sequence = 2; sequence <= newest; sequence += 1) {
-      if (placeOf(documentId, sequence) < placeOf(documentId, sequence - 1)) wrong += 1;
+      if (positionOf(documentId, sequence) < positionOf(documentId, sequence - 1)) wrong += 1;
     }
   }
   return wrong;

@@ -43,7 +43,7 @@ function panelRules(text: string): string {
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   const rules = queries.map((expr, index) => ({
     record: `panel:query:${index}`,
-    // Grafana chooses the range by the width of the panel.
+    // Grafana replaces this variable; promtool cannot parse it, and any range will do here.
     expr: expr.replaceAll("$__rate_interval", "5m"),
   }));
   return JSON.stringify({ groups: [{ name: "panels", rules }] });

@@ -4,7 +4,7 @@
  * controller and no kubelet runs, so nothing is scheduled, probed or connected.
  *
  * Needs Go and kubectl. Builds etcd and kube-apiserver from deploy/apiserver/go.mod into
- * .vidimus/apiserver once: 10 minutes of two cores, 3 GB of memory, 2 GB of modules. Not part of CI.
+ * .vidimus/apiserver once: 5 minutes of two cores, 3 GB of memory, 2 GB of modules. Not part of CI.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
@@ -18,7 +18,7 @@ import { pickFreePort } from "@vidimus/devstack/port-guard";
 
 const version = "1.36.3";
 const root = join(import.meta.dirname, "..");
-const tools = join(root, ".vidimus/apiserver");
+const tools = join(root, ".vidimus/apiserver", version);
 const rendered = join(tools, "rendered");
 const readyMs = 120_000;
 

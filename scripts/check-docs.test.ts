@@ -14,6 +14,7 @@ beforeEach(() => {
   write("packages/cli/src/commands/keys/roll.ts", "");
   write("packages/cli/src/commands/doctor.ts", "");
   write("bench/pages.ts", "");
+  write("services/gateway/src/api-docs/guides.ts", 'const names = ["served"];');
   spawnSync("git", ["init", "--quiet"], { cwd: dir });
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
@@ -50,11 +51,29 @@ describe("the check of the docs", () => {
     ["an npm script", "`npm run chekc`", "npm run chekc"],
     ["a benchmark", "`npm run bench -- none`", "npm run bench -- none"],
     ["a command", "`npx vidimus keys unroll`", "npx vidimus keys unroll"],
+    ["a command without npx", "`vidimus keys unroll`", "vidimus keys unroll"],
     ["a variable", "`DRAIN_MS`", "DRAIN_MS"],
     ["an RPC", "`RemoveDocument`", "RemoveDocument"],
     ["a field", "set `drain_delay`", "drain_delay"],
   ])("fails and says the line for %s that does not exist", (_what, line, name) => {
     expect(check("# Guide", line)).toEqual({ status: 1, faults: [`docs/guide.md:2: ${name} does not exist`] });
+  });
+
+  it("fails for the README of a service, and for no other document, that has more than 40 lines", () => {
+    const readme = "services/documents/README.md";
+    const lines = Array.from({ length: 41 }, () => "a line");
+    write(readme, `${lines.slice(1).join("\n")}\n`);
+    expect(check(...lines).faults).toEqual([]);
+    write(readme, `${lines.join("\n")}\n`);
+    expect(check(...lines)).toEqual({ status: 1, faults: [`${readme}: has 41 lines, more than 40`] });
+  });
+
+  it("refuses npx vidimus in a guide that the gateway serves, whose readers have no checkout", () => {
+    write("docs/served.md", "`vidimus doctor`, `npx vidimus doctor`\n\n```sh\nnpx vidimus keys roll ID\n```\n");
+    expect(check("`npx vidimus doctor`").faults).toEqual([
+      "docs/served.md:1: say vidimus without npx",
+      "docs/served.md:4: say vidimus without npx",
+    ]);
   });
 
   it("reads commands inside a block of code, and no names there", () => {

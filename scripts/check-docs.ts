@@ -2,19 +2,21 @@
  * Fails when a Markdown file of the repository names something that does not exist:
  * - a linked file, or a path in backticks; `services/<name>/src/{http,rpc}` and `*` stand for any
  *   match, and `rpc/create-document.ts` is found wherever it ends a path;
- * - an npm script, a benchmark, or a command of `npx vidimus`;
+ * - an npm script, a benchmark, or a command of `npx vidimus`, which guides that the gateway serves
+ *   call `vidimus`: outside of the checkout `npx` would run whoever registered that name;
  * - a test, as `path.test.ts`: "title", "another title", whose file has no such text;
  * - a compound name in backticks, such as `MONGODB_URL` or `ListDocuments`, that no source file
  *   contains. CHANGELOG.md is not read, because it also names what was removed.
+ * Fails also when the README.md of a service has more than 40 lines.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join, matchesGlob } from "node:path";
 import { listedFiles } from "./listed-files.ts";
 
 const files = listedFiles();
-const places = new Set(files.flatMap(withFolders));
+const paths = new Set(files.flatMap(withFolders));
 /** What prose may call a file or folder: its path, and each ending of its path. */
-const endings = new Set([...places].flatMap(endingsOf));
+const endings = new Set([...paths].flatMap(endingsOf));
 const roots = new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0]));
 const scripts: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
 const sources = files.filter((file) => /\.(ts|proto|json|conf)$/.test(file) && !file.startsWith("docs/"));
@@ -23,6 +25,9 @@ const names = new Set(sources.flatMap((file) => readFileSync(file, "utf8").match
 /** Names that Node, HTTP/2 and MongoDB define. */
 const foreign = new Set(["NODE_OPTIONS", "REFUSED_STREAM", "INTERNAL_ERROR", "atClusterTime", "SnapshotTooOld"]);
 
+const vidimusCommand = /(?:npx )?(?<![\w./@-])vidimus ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g;
+
+const guides = new Set(servedGuides());
 const documents = files.filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");
 const faults = documents.flatMap((document) => {
   let fenced = false;
@@ -36,12 +41,30 @@ const faults = documents.flatMap((document) => {
         ...missingTests(line),
         ...(fenced ? [] : missingInCode(line)),
       ];
-      return missing.map((name) => `${document}:${index + 1}: ${name} does not exist`);
+      const at = `${document}:${index + 1}`;
+      const said = missing.map((name) => `${at}: ${name} does not exist`);
+      if (guides.has(document) && line.includes("npx vidimus")) said.push(`${at}: say vidimus without npx`);
+      return said;
     });
 });
 
+faults.push(...documents.filter((document) => matchesGlob(document, "services/*/README.md")).flatMap(tooLong));
+
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
+
+function tooLong(document: string): string[] {
+  const { length } = readFileSync(document, "utf8").trimEnd().split("\n");
+  return length > 40 ? [`${document}: has ${length} lines, more than 40`] : [];
+}
+
+/** Files of the guides that the gateway serves. */
+function servedGuides(): string[] {
+  const source = readFileSync("services/gateway/src/api-docs/guides.ts", "utf8");
+  const [, list] = /^const names = \[([^\]]+)\]/m.exec(source) ?? [];
+  if (list === undefined) throw new Error("guides.ts of the gateway has no list `names`");
+  return [...list.matchAll(/"([\w-]+)"/g)].map(([, name]) => `docs/${name}.md`);
+}
 
 /** A file and every folder above it. */
 function withFolders(file: string): string[] {
@@ -56,24 +79,24 @@ function endingsOf(path: string): string[] {
 
 function missingLinks(document: string, line: string): string[] {
   const targets = [...line.matchAll(/\]\(([^)#\s]+)/g)].map((match) => match[1] ?? "");
-  return targets.filter((target) => !/^[a-z]+:/.test(target) && !places.has(join(dirname(document), target)));
+  return targets.filter((target) => !/^[a-z]+:/.test(target) && !paths.has(join(dirname(document), target)));
 }
 
 function missingCommands(line: string): string[] {
   const run = [...line.matchAll(/npm run ([a-z][\w:-]*)/g)].filter((match) => !scripts[match[1] ?? ""]);
   const bench = [...line.matchAll(/npm run bench -- ([a-z][\w-]*)/g)].filter(
-    (match) => !places.has(`bench/${match[1]}.ts`),
+    (match) => !paths.has(`bench/${match[1]}.ts`),
   );
-  const vidimus = [...line.matchAll(/npx vidimus ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)].filter(([, noun, verb]) => {
+  const vidimus = [...line.matchAll(vidimusCommand)].filter(([, noun, verb]) => {
     const path = `packages/cli/src/commands/${noun}`;
-    return !places.has(`${path}.ts`) && !places.has(verb ? `${path}/${verb}.ts` : path);
+    return !paths.has(`${path}.ts`) && !paths.has(verb ? `${path}/${verb}.ts` : path);
   });
   return [...run, ...bench, ...vidimus].map((match) => match[0]);
 }
 
 function missingTests(line: string): string[] {
   return [...line.matchAll(/`([\w./-]+\.test\.ts)`: ((?:"[^"]+"(?:, )?)+)/g)].flatMap(([, path = "", titles = ""]) => {
-    const source = places.has(path) ? readFileSync(path, "utf8") : "";
+    const source = paths.has(path) ? readFileSync(path, "utf8") : "";
     return [...titles.matchAll(/"([^"]+)"/g)].flatMap(([title, text = ""]) => (source.includes(text) ? [] : [title]));
   });
 }
@@ -94,7 +117,7 @@ function isPath(word: string): boolean {
 function pathExists(path: string): boolean {
   const pattern = path.replace(/<[^>]+>/g, "*").replace(/\/$/, "");
   if (!/[*{]/.test(pattern)) return endings.has(pattern);
-  return [...places].some((place) => matchesGlob(place, pattern) || matchesGlob(place, `**/${pattern}`));
+  return [...paths].some((each) => matchesGlob(each, pattern) || matchesGlob(each, `**/${pattern}`));
 }
 
 /** `SNAKE_CASE`, `snake_case`, `PascalCase` or `camelCase` of two words or more. */

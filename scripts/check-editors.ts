@@ -2,7 +2,7 @@
  * `npm run test:editors`: runs the programs of docs/editors.md, exactly as they are printed there,
  * against a stack of its own: with grpcurl, in Python, and in TypeScript, the latter in an empty
  * project into which the packed `@vidimus/contracts` is installed. `check-methods.ts` checks that
- * each method is in one of them.
+ * each method of documents' teams door is in one of them.
  *
  * Needs python3 with venv, Go and npm. Installs grpcurl by the Go proxy and the pinned grpcio from
  * PyPI into .vidimus/editors once.

@@ -10,6 +10,10 @@ const document = "vidimus.documents.v1.DocumentService/GetDocument";
 const published = "vidimus.documents.v1.PublishedDocumentService/GetPublishedDocument";
 const phrase = "vidimus.phrases.v1.PhraseService/UpsertPhrase";
 const command = "packages/cli/src/commands/phrases/put.ts";
+const commandTest = "packages/cli/test/phrases.test.ts";
+const grant = "deploy/k8s/components/console/grant.json";
+const page = "packages/console/src/pages/phrases/put-phrase.ts";
+const phrasesTest = "services/phrases/test/phrase-service.test.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -18,9 +22,17 @@ beforeEach(() => {
   writeProto("documents", "PublishedDocumentService", "GetPublishedDocument");
   writeProto("phrases", "PhraseService", "UpsertPhrase");
   writeTables({ mesh: [published], teams: [document, phrase] });
+  write("tests/access/known-tenants.test.ts", "const reads = /\\/(Get|List)\\w+$/;\n");
+  writeRoute("documents", "DocumentService", 'getDocument: "read"');
+  writeRoute("phrases", "PhraseService", 'upsertPhrase: "write"');
+  write("services/documents/test/reads.test.ts", "client.getDocument({}); client.getPublishedDocument({});");
+  write(phrasesTest, "client.upsertPhrase({});");
   write("docs/editors.md", "```bash\ncall DocumentService/GetDocument '{}'\n```");
-  write(command, "export function putPhrase(world: World): Command { client.upsertPhrase({}); }");
+  writeDoors("`DocumentService`", "`PublishedDocumentService`");
+  write(command, "export function putPhrase(world: World): Command { open(PhraseService).upsertPhrase({}); }");
   write("packages/cli/src/nouns.ts", 'put: async () => (await import("./commands/phrases/put.ts")).putPhrase,');
+  write(commandTest, 'run(["phrases", "put"]);');
+  write("README.md", "`npx vidimus phrases\nput` stores a phrase.");
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -35,6 +47,10 @@ function writeProto(pack: string, service: string, method: string): void {
   write(`proto/vidimus/${pack}/v1/${file}.proto`, `package vidimus.${pack}.v1;\nservice ${service} {\n${rpc}\n}\n`);
 }
 
+function writeRoute(folder: string, service: string, effect: string): void {
+  write(`services/${folder}/src/rpc/route.ts`, `teamsRoute(route(${service}, methods), { ${effect} });`);
+}
+
 /** Writes a known-callers.test.ts whose tables have rows for these methods. */
 function writeTables({ mesh, teams }: { mesh: readonly string[]; teams: readonly string[] }): void {
   const rows = (names: readonly string[]) => names.map((name) => `  "${name}": [],`).join("\n");
@@ -47,39 +63,98 @@ const teamsTable = {\n${rows(teams)}\n};\n`,
   );
 }
 
+/** Writes the table of doors, with these services in the row of documents. */
+function writeDoors(teams: string, mesh: string): void {
+  const rows = [`| documents | ${teams} | ${mesh} |`, "| phrases | `PhraseService` |  |"];
+  write("docs/operations.md", `| service | teams door: x | mesh door: y |\n| --- | --- | --- |\n${rows.join("\n")}\n`);
+}
+
 function check() {
   const { status, stderr } = spawnSync(process.execPath, [script, dir], { encoding: "utf8" });
   return { status, faults: stderr.split("\n").filter((line) => line !== "") };
 }
 
+const fault = (text: string) => ({ status: 1, faults: [expect.stringContaining(text)] });
+const noFault = { status: 0, faults: [] };
+
 describe("the check of the methods", () => {
-  it("passes methods that have their rows, examples and callers", () => {
-    expect(check()).toEqual({ status: 0, faults: [] });
+  it("passes methods that have their rows, tests, examples and callers", () => {
+    expect(check()).toEqual(noFault);
   });
 
   it.each([
     ["mesh", { mesh: [], teams: [document, phrase] }, "GetPublishedDocument has no row in the meshTable"],
     ["teams", { mesh: [published, phrase], teams: [document] }, "UpsertPhrase has no row in the teamsTable"],
-  ])(
-    "names a method that is served at the %s door and has no row in the table of that door",
-    (_door, tables, fault) => {
-      writeTables(tables);
-      expect(check()).toEqual({ status: 1, faults: [expect.stringContaining(fault)] });
-    },
-  );
-
-  it.each([
-    ["example", "docs/editors.md", "", "GetDocument has no example in docs/editors.md"],
-    ["caller", command, "", "UpsertPhrase has no command of npx vidimus, and no call of the console"],
-    ["noun", "packages/cli/src/nouns.ts", "", `${command}: the command is not named in packages/cli/src/nouns.ts`],
-  ])("names a method or command that lacks its %s", (_what, file, text, fault) => {
-    write(file, text);
-    expect(check()).toEqual({ status: 1, faults: [expect.stringContaining(fault)] });
+  ])("names a method that is served at the %s door and has no row in the table of that door", (_door, tables, text) => {
+    writeTables(tables);
+    expect(check()).toEqual(fault(text));
   });
 
-  it("does not take a name in the docs for a caller", () => {
-    write(command, "");
-    write("docs/phrases.md", "`UpsertPhrase` stores a phrase.");
-    expect(check().status).toBe(1);
+  it.each([
+    ["example", "docs/editors.md", "GetDocument has no example in docs/editors.md"],
+    ["test", phrasesTest, "UpsertPhrase has no test in services/phrases that calls it"],
+    ["noun", "packages/cli/src/nouns.ts", `${command}: the command is not named in packages/cli/src/nouns.ts`],
+    ["command's test", commandTest, `${command}: the command is not named in a test of packages/cli or tests/cli`],
+    ["command's guide", "README.md", `${command}: the command is not named in docs/`],
+  ])("names a method or command that lacks its %s", (_what, file, text) => {
+    write(file, "");
+    expect(check()).toEqual(fault(text));
+  });
+
+  it("takes only a command that names the method's service for a caller, and no text of the docs", () => {
+    const body = "open(OtherService).upsertPhrase({});";
+    write(command, `export function putPhrase(world: World): Command { ${body} }`);
+    write("docs/phrases.md", "`UpsertPhrase` of PhraseService: client.upsertPhrase({})");
+    expect(check()).toEqual(fault("UpsertPhrase has no command of npx vidimus, and no call of the console"));
+  });
+
+  it("takes a page for a caller when the console's grant has the method of this service", () => {
+    write(command, "export function putPhrase(world: World): Command { }");
+    write(page, "phrases.upsertPhrase({});");
+    write(grant, '["vidimus.other.v1.OtherService/UpsertPhrase"]');
+    expect(check()).toEqual(fault("UpsertPhrase has no command of npx vidimus, and no call of the console"));
+    write(grant, `["${phrase}"]`);
+    expect(check()).toEqual(noFault);
+    write(page, "");
+    expect(check()).toEqual(fault("UpsertPhrase has no command of npx vidimus, and no call of the console"));
+  });
+
+  it.each([
+    ["of another service", "call SchemaService/GetDocument '{}'", false],
+    ["of a stub of another service", "schemas = SchemaServiceStub(channel)\ncall(schemas.GetDocument, x)", false],
+    ["of its own stub", "editor = DocumentServiceStub(channel)\ncall(editor.GetDocument, x)", true],
+    ["of a nameless stub", "call(DocumentServiceStub(channel).GetDocument, x)", true],
+  ])("tells whether an example is the method's: one %s", (_whose, example, isOwn) => {
+    write("docs/editors.md", example);
+    expect(check()).toEqual(isOwn ? noFault : fault("GetDocument has no example in docs/editors.md"));
+  });
+
+  it.each([
+    ["documents", "DocumentService", 'getDocument: "write"', 'GetDocument has the effect "write", and its name'],
+    ["phrases", "PhraseService", 'upsertPhrase: "read"', 'UpsertPhrase has the effect "read", and its name'],
+  ])("names a method of %s whose name does not agree with its effect", (folder, service, effect, text) => {
+    writeRoute(folder, service, effect);
+    expect(check()).toEqual(fault(text));
+  });
+
+  it("asks for no name of a method that concerns all tenants or none", () => {
+    writeRoute("documents", "DocumentService", 'getDocument: "platform"');
+    writeRoute("phrases", "PhraseService", 'upsertPhrase: "tenantless"');
+    expect(check()).toEqual(noFault);
+  });
+
+  it.each([
+    ["lacks a service", "", "`PublishedDocumentService`", "at the teams door of documents stand DocumentService"],
+    ["has one too many", "`DocumentService`", "`PublishedDocumentService`, `DocumentService`", "at the mesh door"],
+  ])("names a door whose row in docs/operations.md %s", (_what, teams, mesh, text) => {
+    writeDoors(teams, mesh);
+    expect(check()).toEqual(fault(text));
+  });
+
+  it("finds a command in a test by a function that adds its noun, and not by the words alone", () => {
+    write(commandTest, 'const phrases = (...argv: string[]) => run(["phrases", ...argv]);\nphrases("put");');
+    expect(check()).toEqual(noFault);
+    write(commandTest, 'run(["phrases", "list"]);\nexpect(body).toBe("put");');
+    expect(check()).toEqual(fault("the command is not named in a test"));
   });
 });

@@ -3,41 +3,65 @@
  *
  * - a row in the table of each door of tests/access/known-callers.test.ts at which its service
  *   stands: who may call it, and how its request names the tenant;
- * - for documents, whose teams door editors' programs call, an example in docs/editors.md;
- * - for the other teams doors, a command of `npx vidimus`, or a call of the console.
+ * - a call in a test of its service;
+ * - at a teams door, a name that agrees with its effect: `reads` of
+ *   tests/access/known-tenants.test.ts matches the names of those that read, and of no other;
+ * - at documents' teams door, which editors' programs call, an example in docs/editors.md;
+ * - at the other teams doors, a command of `npx vidimus` or a page of the console that calls it.
  *
- * Fails also for a command that has a file and is not named in packages/cli/src/nouns.ts. Only
- * reads files: those of the folder that its argument names, else of this repository.
+ * Fails also when the table of doors in docs/operations.md names other services than
+ * known-callers.test.ts, and for a command of `npx vidimus` that has a file and is not named in
+ * packages/cli/src/nouns.ts, in a test or in a guide. Only reads files: those of the folder that its
+ * argument names, else of this repository.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = process.argv[2] ?? join(import.meta.dirname, "..");
-const read = (pattern: string) =>
-  globSync(pattern, { cwd: root })
-    .map((file) => readFileSync(join(root, file), "utf8"))
-    .join("\n");
+const readAll = (...patterns: string[]) =>
+  globSync(patterns, { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"));
+const read = (...patterns: string[]) => readAll(...patterns).join("\n");
 
 const knownCallers = "tests/access/known-callers.test.ts";
+const knownTenants = "tests/access/known-tenants.test.ts";
 const tables = read(knownCallers);
-const doors = ["mesh", "teams"].map((name) => ({
+const doors = ["teams", "mesh"].map((name) => ({
   name,
-  services: partOf(tables, `const ${name}Doors`),
+  services: servicesAt(partOf(tables, `const ${name}Doors`)),
   rows: partOf(tables, `const ${name}Table`),
 }));
+const reads = new RegExp(/^const reads = \/(.+)\/;$/m.exec(read(knownTenants))?.[1] ?? "$^");
+const routes = readAll("services/*/src/rpc/**/*.ts").filter((text) => text.includes("teamsRoute("));
 const examples = read("docs/editors.md");
-const callers = read("packages/{cli,console}/src/**/*.ts");
+const programs = readAll("packages/cli/src/**/*.ts");
+const pages = read("packages/console/src/**/*.ts");
+const grant = read("deploy/k8s/components/console/grant.json");
 const nouns = read("packages/cli/src/nouns.ts");
+const commandTests = readAll("packages/cli/test/*.test.ts", "tests/cli/*.test.ts");
+const guides = read("README.md", "docs/*.md", "packages/cli/README.md").replaceAll(/\s+/g, " ");
 
-/** Services of documents at its teams door, which docs/editors.md is about. */
-const editorsServices = new Set(["DocumentService", "SchemaService", "WorkflowService"]);
 /**
  * Methods that only programs call, such as a receiver or an importer. They need no command and no
  * page.
  */
 const programsMethods = new Set(["GetDictionaryRevision"]);
 
-const faults = [...globSync("proto/vidimus/**/*_service.proto", { cwd: root }).flatMap(faultsOf), ...unnamedCommands()];
+/** A method of a service of `proto/`. */
+interface Method {
+  readonly file: string;
+  readonly service: string;
+  /** `package.Service/Method`. */
+  readonly fullName: string;
+  readonly name: string;
+  /** As in code, for example `listPhrases`. */
+  readonly localName: string;
+}
+
+const faults = [
+  ...globSync("proto/vidimus/**/*_service.proto", { cwd: root }).flatMap(methodsOf).flatMap(faultsOf),
+  ...wrongDoors(),
+  ...globSync("packages/cli/src/commands/*/*.ts", { cwd: root }).filter(isCommand).flatMap(faultsOfCommand),
+];
 for (const fault of faults.toSorted()) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
 
@@ -47,39 +71,105 @@ function partOf(text: string, beginning: string): string {
   return rest.split(/^\}/m)[0] ?? "";
 }
 
-function faultsOf(file: string): string[] {
+/** The services of each door, by the name of the service that opens it. */
+function servicesAt(part: string): ReadonlyMap<string, readonly string[]> {
+  const rows = [...part.matchAll(/^ {2}(\w+): \[([^\]]*)\]/gm)];
+  return new Map(rows.map(([, door = "", names = ""]) => [folderOf(door), names.match(/\w+/g) ?? []]));
+}
+
+/** The service that a package of `proto/` belongs to. */
+function folderOf(pack: string): string {
+  return pack === "access" ? "gateway" : pack;
+}
+
+function methodsOf(file: string): Method[] {
   const text = readFileSync(join(root, file), "utf8");
   const [, pack = ""] = /^package ([\w.]+);/m.exec(text) ?? [];
   const [, service = ""] = /^service (\w+) /m.exec(text) ?? [];
-  return [...text.matchAll(/^ {2}rpc (\w+)\(/gm)].flatMap(([, method = ""]) => {
-    const missing = [...missingRows(service, `${pack}.${service}/${method}`), ...missingUse(service, method)];
-    return missing.map((what) => `${file}: ${method} has ${what}`);
+  return [...text.matchAll(/^ {2}rpc (\w+)\(/gm)].map(([, name = ""]) => {
+    const localName = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+    return { file, service, fullName: `${pack}.${service}/${name}`, name, localName };
   });
 }
 
-function missingRows(service: string, name: string): string[] {
-  const served = doors.filter(({ services }) => new RegExp(`\\b${service}\\b`).test(services));
+function faultsOf(method: Method): string[] {
+  const missing = [...missingRows(method), ...missingTest(method), ...missingUse(method), ...wrongEffect(method)];
+  return missing.map((what) => `${method.file}: ${method.name} has ${what}`);
+}
+
+function missingRows({ service, fullName }: Method): string[] {
+  const served = doors.filter(({ services }) => [...services.values()].flat().includes(service));
   if (served.length === 0) return [`a service that stands at no door in ${knownCallers}`];
   return served
-    .filter(({ rows }) => !rows.includes(`"${name}":`))
+    .filter(({ rows }) => !rows.includes(`"${fullName}":`))
     .map((door) => `no row in the ${door.name}Table of ${knownCallers}`);
 }
 
-function missingUse(service: string, method: string): string[] {
-  const isForPeople = doors.some(({ name, services }) => name === "teams" && services.includes(service));
-  if (!isForPeople || programsMethods.has(method)) return [];
-  if (editorsServices.has(service)) {
-    const isShown = examples.includes(`/${method} `) || examples.includes(`.${method},`);
-    return isShown ? [] : ["no example in docs/editors.md"];
-  }
-  const inCode = `${method.charAt(0).toLowerCase()}${method.slice(1)}`;
-  const isCalled = new RegExp(`\\b${inCode}\\b`).test(callers);
-  return isCalled ? [] : ["no command of npx vidimus, and no call of the console"];
+function missingTest({ file, localName }: Method): string[] {
+  const folder = `services/${folderOf(file.split("/")[2] ?? "")}`;
+  const isTested = read(`${folder}/{src,test}/**/*.test.ts`).includes(`.${localName}(`);
+  return isTested ? [] : [`no test in ${folder} that calls it`];
 }
 
-function unnamedCommands(): string[] {
-  return globSync("packages/cli/src/commands/*/*.ts", { cwd: root })
-    .filter((file) => /^export function \w+\(\w+: World\): Command/m.test(readFileSync(join(root, file), "utf8")))
-    .filter((file) => !nouns.includes(`"./${file.slice("packages/cli/src/".length)}"`))
-    .map((file) => `${file}: the command is not named in packages/cli/src/nouns.ts`);
+function missingUse(method: Method): string[] {
+  const [teams] = doors;
+  const [door] = [...(teams?.services ?? [])].find(([, services]) => services.includes(method.service)) ?? [];
+  if (door === undefined || programsMethods.has(method.name)) return [];
+  if (door === "documents") return isShown(method) ? [] : ["no example in docs/editors.md"];
+  return isCalled(method) ? [] : ["no command of npx vidimus, and no call of the console"];
+}
+
+/** Whether docs/editors.md calls the method by its full name, or by a stub in Python. */
+function isShown({ service, name }: Method): boolean {
+  const [, stub = "-"] = new RegExp(`(\\w+) = ${service}Stub\\(`).exec(examples) ?? [];
+  const calls = [`${service}/${name} `, `${service}Stub(channel).${name},`, `(${stub}.${name},`];
+  return calls.some((call) => examples.includes(call));
+}
+
+function isCalled({ service, fullName, localName }: Method): boolean {
+  const call = `.${localName}(`;
+  const ofService = new RegExp(`\\b${service}\\b`);
+  const isInGrant = grant.includes(`"${fullName}"`);
+  return programs.some((text) => ofService.test(text) && text.includes(call)) || (isInGrant && pages.includes(call));
+}
+
+function wrongEffect({ service, name, localName }: Method): string[] {
+  const route = routes.find((text) => new RegExp(`\\b${service}\\b`).test(text)) ?? "";
+  const [, effect] = new RegExp(`\\b${localName}: "(read|write)"`).exec(route) ?? [];
+  if (effect === undefined || (effect === "read") === reads.test(`/${name}`)) return [];
+  return [`the effect "${effect}", and its name does not agree with \`reads\` of ${knownTenants}`];
+}
+
+/** Compares the table "Each service opens what it serves" with the doors. */
+function wrongDoors(): string[] {
+  const [, table = ""] = /^\| service +\| teams door: .*\n((?:\|.*\n)+)/m.exec(read("docs/operations.md")) ?? [];
+  const rows = [...table.matchAll(/^\| (\w+) +\|([^|]*)\|([^|]*)\|$/gm)];
+  return doors.flatMap(({ name, services }, at) =>
+    [...services].flatMap(([service, served]) => {
+      const cell = rows.find(([, first]) => first === service)?.[2 + at] ?? "";
+      const named = new Set(Array.from(cell.matchAll(/`(\w+Service)`/g), ([, found = ""]) => found));
+      const isRight = named.size === served.length && served.every((each) => named.has(each));
+      return isRight ? [] : [`docs/operations.md: at the ${name} door of ${service} stand ${served.join(", ")}`];
+    }),
+  );
+}
+
+function isCommand(file: string): boolean {
+  return /^export function \w+\(\w+: World\): Command/m.test(readFileSync(join(root, file), "utf8"));
+}
+
+function faultsOfCommand(file: string): string[] {
+  const [noun = "", verb = ""] = file.replace(/\.ts$/, "").split("/").slice(-2);
+  const isTested = commandTests.some((text) => runs(text, noun, verb));
+  return [
+    ...(nouns.includes(`"./commands/${noun}/${verb}.ts"`) ? [] : ["packages/cli/src/nouns.ts"]),
+    ...(isTested ? [] : ["a test of packages/cli or tests/cli"]),
+    ...(new RegExp(`\\b${noun} ${verb}\\b`).test(guides) ? [] : ["docs/, README.md or packages/cli/README.md"]),
+  ].map((where) => `${file}: the command is not named in ${where}`);
+}
+
+/** Whether a test runs a command, by its name or with a function that names the noun itself. */
+function runs(test: string, noun: string, verb: string): boolean {
+  const named = (pattern: string) => new RegExp(pattern).test(test);
+  return named(`"${noun}",\\s+"${verb}"`) || (named(`"${noun}",\\s+\\.{3}`) && named(`[([]"${verb}"`));
 }

@@ -31,10 +31,16 @@ function check() {
 const title = (words: string) => `it("${words}", () => {});`;
 
 describe("the check of words", () => {
-  it("passes a newsroom, refused words in strings, and a title of 100 characters", () => {
-    write("src/newsroom.ts", 'const room = openNewsroom("hurry");\n// The room of a tenant.');
-    write("src/a.test.ts", title("x".repeat(100)));
-    write("docs/a.md", "A live document moves on.");
+  it("passes refused words in their right meanings, strings of tests, and a title of 100 characters", () => {
+    write(
+      "src/newsroom.ts",
+      "// The room of a tenant is live; an element moves in place.\nconst newsroom = isInPlace;",
+    );
+    write("services/delivery/src/a.ts", "const ingest = takeIn(liveKeys);");
+    write("services/documents/src/rpc/a.ts", "const intake = (context) => callContext(context);");
+    write("services/documents/src/config.ts", "const schema = env.SCHEMA;");
+    write("tests/a.test.ts", `const room = open("hurry");\n${title("x".repeat(100))}`);
+    write("docs/a.md", "The text is put\n\noff");
     expect(check()).toEqual({ status: 0, faults: [] });
   });
 
@@ -42,25 +48,54 @@ describe("the check of words", () => {
     ["a name", "src/a.ts", "const x = 1;\nfunction hurryLane() {}", '2: the name hurryLane has "hurry"'],
     ["a private name", "src/a.ts", "#letGo() {}", '1: the name letGo has "let go"'],
     ["a compound name", "src/a.ts", "const hasRoom = true;", '1: the name hasRoom has "room"'],
+    ["a whole name", "src/a.ts", "const room = 1;", '1: the name room has "room"'],
+    ["a name beside a string", "src/a.ts", 'const t = "//", place = 1;', '1: the name place has "place"'],
+    ["a name beside a pattern", "src/a.ts", 'const q = /["`]/, place = 1;', '1: the name place has "place"'],
+    ["a name in a template", "src/a.ts", "const t = `${places.length}`;", '1: the name places has "place"'],
+    ["a name of a version", "src/a.ts", "const liveVersion = 1;", '1: the name liveVersion has "live"'],
+    ["a name of a transition", "src/a.ts", "moveDocument();", '1: the name moveDocument has "move"'],
+    ["a name of a database", "src/a.ts", "const schemaVersion = 1;", '1: the name schemaVersion has "schema"'],
+    ["a name of ingest", "services/delivery/src/a.ts", "openIntake();", '1: the name openIntake has "intake"'],
+    ["a name of intake", "services/documents/src/a.ts", "ingestAll();", '1: the name ingestAll has "ingest"'],
+    [
+      "a name of deps",
+      "services/documents/src/rpc/a.ts",
+      "type ApplyContext = 1;",
+      '1: the name ApplyContext has "context"',
+    ],
+    ["a short name of deps", "services/documents/src/rpc/a.ts", "const env = 1;", '1: the name env has "env"'],
     ["a comment", "src/a.ts", "/** Puts the attempt off. */", '1: the comment has "put off"'],
-    ["a comment over lines", "src/a.ts", "/**\n * Gives a lease back.\n */", '2: the comment has "give back"'],
-    ["a document", "docs/a.md", "# A\n\nThere is no room for it.", '3: the text has "room"'],
+    ["a comment over lines", "src/a.ts", "/**\n * Gives a lease\n * back.\n */", '2: the comment has "give back"'],
+    ["lines of comments", "src/a.ts", "f(); // It is put\n  // off.", '1: the comment has "put off"'],
+    ["a comment behind code", "src/a.ts", "f(); // It is put off.", '1: the comment has "put off"'],
+    ["a message", "src/a.ts", 'throw Error("a judged key");', '1: the string has "judge"'],
+    ["a template", "src/a.ts", "log(`${n} were\nput off`);", '2: the string has "put off"'],
+    ["a document", "docs/a.md", "# A\n\nThere is no\nroom for it.", '3: the text has "room"'],
+    ["a contract", "proto/a.proto", 'syntax = "proto3"; // judged', '1: the comment has "judge"'],
+    ["a manifest", "a.yaml", "a: 1 # It is put\n   # off.", '1: the comment has "put off"'],
+    ["a style sheet", "a.css", "a { /* judged */ }", '1: the comment has "judge"'],
     ["a title", "src/a.test.ts", title("is judged alone"), '1: the title has "judge"'],
     ["a file name", "src/notary-client.ts", "", ' its name has "notary"'],
-  ])("fails and says the place for a refused word in %s", (_what, path, text, fault) => {
+  ])("fails and says where a refused word stands: %s", (_what, path, text, fault) => {
     write(path, text);
     expect(check()).toEqual({ status: 1, faults: [`${path}:${fault}, which STYLE.md refuses`] });
   });
 
-  it("fails for a title of 101 characters, also in a table of cases", () => {
-    write("src/a.test.ts", `it.each([\n  ["a (b)", 1],\n])(\n  "${"x".repeat(101)}", () => {});`);
+  it.each([
+    ["cases", 'it.each([\n  ["a (b)", 1],\n])(\n'],
+    ["cases on one line", "it.each([(1), 2])(\n\n\n"],
+    ["typed cases", "it.each<[string, (a: B) => C]>([\n  [x, y],\n])(\n"],
+    ["cases of a name", "  it.skipIf(f(1)).each(cases)(\n\n\n"],
+  ])("fails for a title of 101 characters behind %s", (_what, code) => {
+    write("src/a.test.ts", `${code}  "${"x".repeat(101)}", () => {});`);
     const length = "the title has 101 characters, and may have 100";
-    expect(check()).toEqual({ status: 1, faults: [`src/a.test.ts:1: ${length}`] });
+    expect(check()).toEqual({ status: 1, faults: [`src/a.test.ts:4: ${length}`] });
   });
 
-  it("fails for a file or folder that is called utils, helpers, manager or common", () => {
-    for (const path of ["src/utils.ts", "src/common/a.ts", "src/lower-helpers.ts"]) write(path, "");
-    expect(check().faults).toEqual(["src/common/a.ts: its name says nothing", "src/utils.ts: its name says nothing"]);
+  it("fails for a file or folder whose name ends with utils, helpers, manager or common", () => {
+    const paths = ["src/common/a.ts", "src/date-utils.ts", "src/helpers.ts", "src/manager/a.ts", "src/utils.ts"];
+    for (const path of [...paths, "src/lower-helpers.ts"]) write(path, "");
+    expect(check().faults).toEqual(paths.map((path) => `${path}: its name says nothing`));
   });
 
   it("fails for a word of the vocabulary that it does not know", () => {

@@ -1,50 +1,76 @@
 /**
  * Fails when a name or prose has a word that the vocabulary of STYLE.md refuses in its column
  * "Not", when a file or folder has a name that says nothing, and when a test title is too long.
- * Names are identifiers and file names; prose is comments of programs, Markdown and test titles.
- * Comments of proto/ belong to the public contract and are not read.
+ * Names are identifiers of programs and file names. Prose is Markdown, test titles, comments, and
+ * the strings of programs that are not tests.
  */
 import { readFileSync } from "node:fs";
 import { listedFiles } from "./listed-files.ts";
 
 interface Rule {
-  readonly name: RegExp;
-  readonly prose: RegExp;
+  /** As in STYLE.md. */
+  readonly word: string;
+  /** Finds the word in a name, whose words are in lowercase with spaces between them. */
+  readonly name?: RegExp;
+  readonly prose?: RegExp;
+  /** Paths of the files in which the word is refused; all by default. */
+  readonly files?: RegExp;
 }
 
-/**
- * From refused word to the patterns that find it in prose and in names. Names are matched with
- * spaces between their words. `room` is refused only where it means capacity, since a newsroom is
- * one, too.
- */
-const rules: Readonly<Record<string, Rule>> = {
-  "give back": rule(String.raw`\b(?:give[ns]?|giving|gave)(?: \w+){0,2} back\b`),
-  hurry: rule(String.raw`\bhurr(?:y|ie[ds]|ying)\b`),
-  judge: rule(String.raw`\bjudg(?:e[ds]?|ing)\b`),
-  "let go": rule(String.raw`\blet(?:s|ting)? go\b`),
-  notary: rule(String.raw`\bnotar(?:y|ies)\b`),
-  "put off": rule(String.raw`\bput(?:s|ting)?(?: \w+){0,2} off\b`),
-  room: {
-    name: /\b(?:has|have|make|no|note|out|wait for|without) room\b|^room of\b/,
-    prose:
-      /\b(?:has|have|had|lacks?|leaves?|leaving|makes?|making|made|needs?|no|takes?|without) room\b|\broom (?:at|for)\b/i,
-  },
-};
+/** The folders of a service whose code gets what it needs as `deps`. */
+const withDeps = /^services\/[^/]+\/src\/(?:domain|endpoints|rpc|store)\//;
+const notTests = /^(?!tests\/|.*\/test\/|.*\.test\.ts$)/;
 
-/**
- * A line that does not match has no refused word. Most lines are cleared in this way, at a tenth of
- * the cost of the rules.
- */
-const suspicious = /g[ai]v[ei]|hurr|judg|let|notar|put|room/i;
+/** Words before "room" in the meaning of capacity. */
+const before = "(?:ha(?:d|s|ve)|lacks?|(?:leav|mak)(?:es?|ing)|made|needs?|no|takes?|without)";
 
-/** Refused words that also have a meaning which is right, so that only readers can tell. */
-const leftToReaders: ReadonlySet<string> = new Set(["move", "live", "ingest", "intake", "schema", "context", "env"]);
+/** Words that are right in another meaning are refused only next to what gives them the wrong one. */
+const rules: readonly Rule[] = [
+  rule("give back", String.raw`\b(?:give[ns]?|giving|gave)(?: \w+){0,2} back\b`),
+  rule("hurry", String.raw`\bhurr(?:y|ie[ds]|ying)\b`),
+  rule("judge", String.raw`\bjudg(?:e[ds]?|ing)\b`),
+  rule("let go", String.raw`\blet(?:s|ting)? go\b`),
+  rule("live", String.raw`\blive (?:version|document)s?\b`),
+  rule("move", String.raw`\bmov(?:e[ds]?|ing) (?:(?:an?|its|the|their) )?(?:document|version)s?\b`),
+  rule("notary", String.raw`\bnotar(?:y|ies)\b`),
+  rule("put off", String.raw`\bput(?:s|ting)?(?: \w+){0,2} off\b`),
+  rule("schema", String.raw`\bschema version\b`),
+  // A call has a context, and its handler gets one.
+  { word: "context", name: /^(?!call |handler ).+ context$|^ctx$/, files: withDeps },
+  { word: "env", name: /\benv\b/, files: withDeps },
+  { word: "ingest", name: /\bingest/, files: /^services\/(?!delivery\/)/ },
+  { word: "intake", name: /\bintake\b/, files: /^services\/delivery\// },
+  // "In place" is a term of JSON Schema.
+  { word: "place", name: /(?<!\bin )\bplace[ds]?\b/ },
+  // A newsroom is a room, too.
+  { word: "room", name: /^room$/, files: notTests },
+  { word: "room", name: /\b(?:has|have|make|no|note|out|wait for|without) room\b|^room of\b/ },
+  { word: "room", prose: inProse(String.raw`\b${before} room\b|\broom (?:at|for)\b`) },
+];
 
 /** Names that say nothing about what is in a file or folder. */
-const emptyName = /^(?:utils?|helpers?|managers?|common)$/;
+const emptyName = /(?:^|-)(?:utils?|helpers?|managers?|common)$/;
+/** A product, and a function that lowers the priority of V8's helper threads. */
+const toldNames: ReadonlySet<string> = new Set(["cert-manager", "lower-helpers"]);
 const titleCharactersMax = 100;
 
-const files = listedFiles().filter((file) => !file.startsWith("packages/contracts/gen/"));
+/** A comment, a string or a regular expression. Comments of one line that follow each other are one. */
+const token = new RegExp(
+  [
+    String.raw`\/\/.*(?:\n[ \t]*\/\/.*)*`,
+    String.raw`\/\*[^]*?\*\/`,
+    String.raw`"(?:\\.|[^"\\\n])*"`,
+    String.raw`'(?:\\.|[^'\\\n])*'`,
+    "`(?:\\\\[^]|[^`\\\\])*`",
+    String.raw`(?<=(?:[=(,:!&|?[{;>\n]|return)[ \t]*)\/(?![*\/ ])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^\/\\[\n])+\/`,
+  ].join("|"),
+  "g",
+);
+
+/** The rules that refuse a name, whose words have spaces between them. Most names come often. */
+const verdicts = new Map<string, readonly Rule[]>();
+
+const files = listedFiles().filter((file) => !/^(?:packages\/contracts\/gen|proto\/google)\//.test(file));
 const faults = [...unknownWords(), ...files.flatMap(faultsOf)];
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
@@ -54,59 +80,131 @@ function unknownWords(): string[] {
   const rows = readFileSync("STYLE.md", "utf8").matchAll(/^\|[^|]*\|[^|]*\|([^|]*)\|$/gm);
   const words = [...rows].flatMap(([, cell = ""]) => cell.split(",").map((word) => word.trim()));
   return words
-    .filter((word) => /^[a-z]/.test(word) && !Object.hasOwn(rules, word) && !leftToReaders.has(word))
+    .filter((word) => /^[a-z]/.test(word) && !rules.some((known) => known.word === word))
     .map((word) => `STYLE.md refuses "${word}", for which scripts/check-words.ts has no rule`);
 }
 
 function faultsOf(file: string): string[] {
-  const named = [
-    ...(file.split("/").some((part) => emptyName.test(part.split(".")[0] ?? "")) ? ["says nothing"] : []),
-    ...refused("name", file.replaceAll(/[/_.-]+/g, " ")),
-  ].map((what) => `${file}: its name ${what}`);
-  if (file.endsWith(".md")) return file === "STYLE.md" ? named : [...named, ...faultsOfProse(file)];
-  if (!/\.(?:ts|js|mjs)$/.test(file) || file.startsWith("scripts/check-words.")) return named;
-  return [...named, ...faultsOfProgram(file)];
+  const isEmpty = file.split("/").some((part) => isEmptyName(part.split(".")[0] ?? ""));
+  const named = [...(isEmpty ? ["says nothing"] : []), ...refusedNames(file, file.replaceAll(/[/_.-]+/g, " "))];
+  return [...named.map((what) => `${file}: its name ${what}`), ...faultsInside(file)];
 }
 
-function faultsOfProse(file: string): string[] {
-  return lines(file).flatMap((line, index) =>
-    refused("prose", line).map((what) => `${file}:${index + 1}: the text ${what}`),
+function isEmptyName(name: string): boolean {
+  return emptyName.test(name) && !toldNames.has(name);
+}
+
+function faultsInside(file: string): string[] {
+  const read = () => readFileSync(file, "utf8");
+  if (file === "STYLE.md" || file.startsWith("scripts/check-words.")) return [];
+  if (/\.(?:ts|js|mjs)$/.test(file)) return faultsOfProgram({ file, text: read() });
+  if (file.endsWith(".md")) return refusedProse({ file, text: read() }, "text", read(), 0);
+  if (/\.(?:proto|css)$/.test(file)) return faultsOfComments({ file, text: read() }, token);
+  if (file.endsWith(".yaml")) return faultsOfComments({ file, text: read() }, /(?<=^|\s)#.*(?:\n[ \t]*#.*)*/gm);
+  return [];
+}
+
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+function faultsOfComments(source: Source, comment: RegExp): string[] {
+  return [...source.text.matchAll(comment)].flatMap(({ 0: text, index }) =>
+    /^["'`]/.test(text) ? [] : refusedProse(source, "comment", withoutMarks(text), index),
   );
 }
 
-function faultsOfProgram(file: string): string[] {
-  const found = lines(file).flatMap((line, index) => {
-    const at = `${file}:${index + 1}`;
-    if (/^\s*(?:\/\/|\/?\*)/.test(line)) return refused("prose", line).map((what) => `${at}: the comment ${what}`);
-    if (!suspicious.test(line)) return [];
-    const identifiers = line.replaceAll(/(["'`])(?:\\.|(?!\1).)*\1/g, "").match(/[A-Za-z_$][\w$]*/g) ?? [];
-    return identifiers.flatMap((name) =>
-      refused("name", spaced(name)).map((what) => `${at}: the name ${name} ${what}`),
-    );
+function faultsOfProgram(source: Source): string[] {
+  const { file, text } = source;
+  const isTest = /(?:^|\/)tests?\/|\.test\.ts$/.test(file);
+  const code = text.replaceAll(token, blank);
+  const names = [...code.matchAll(/[A-Za-z_$][\w$]*/g)].flatMap(({ 0: name, index }) =>
+    refusedNames(file, spaced(name)).map((what) => `${at(source, index)}: the name ${name} ${what}`),
+  );
+  const prose = [...text.matchAll(token)].flatMap(({ 0: found, index }) => {
+    if (/^\/[/*]/.test(found)) return refusedProse(source, "comment", withoutMarks(found), index);
+    return isTest || found.startsWith("/") ? [] : refusedProse(source, "string", found, index);
   });
-  return file.endsWith(".test.ts") ? [...found, ...faultsOfTitles(file)] : found;
+  return [...names, ...prose, ...(file.endsWith(".test.ts") ? faultsOfTitles(source, code) : [])];
 }
 
-function faultsOfTitles(file: string): string[] {
-  const title =
-    /^[ \t]*(?:it|test|describe)(?:\.\w+(?:\([^\n]*?\)|\(\[[^]*?\]\))?)*\(\s*(["`])((?:\\.|(?!\1)[^])*)\1/gm;
-  const text = readFileSync(file, "utf8");
-  return [...text.matchAll(title)].flatMap(({ 2: words = "", index }) => {
-    const line = text.slice(0, index).split("\n").length;
-    const length = words.length > titleCharactersMax ? [`has ${words.length} characters, and may have 100`] : [];
-    return [...length, ...refused("prose", words)].map((what) => `${file}:${line}: the title ${what}`);
+/** A token of a program as spaces, but for the quotes of a string and the code in a template. */
+function blank(found: string): string {
+  const spaces = (text: string) => text.replaceAll(/[^\n]/g, " ");
+  if (found.startsWith("/")) return spaces(found);
+  const inner = found.slice(1, -1).replaceAll(/\$\{[^}]*\}|[^\n]/g, (part) => (part.length > 1 ? part : " "));
+  return `${found[0]}${inner}${found.at(-1)}`;
+}
+
+function faultsOfTitles(source: Source, code: string): string[] {
+  return [...code.matchAll(/^[ \t]*(?:it|test|describe)\b/gm)].flatMap(({ 0: begin, index }) => {
+    const start = titleAt(code, index + begin.length);
+    if (start === undefined) return [];
+    const title = source.text.slice(start, code.indexOf(code[start - 1] ?? "", start));
+    const isLong = title.length > titleCharactersMax;
+    const length = isLong ? [`${at(source, start)}: the title has ${title.length} characters, and may have 100`] : [];
+    return length.concat(refusedProse(source, "title", title, start));
   });
 }
 
-function refused(where: keyof Rule, text: string): string[] {
-  if (!suspicious.test(text)) return [];
-  return Object.entries(rules).flatMap(([word, patterns]) =>
-    patterns[where].test(text) ? [`has "${word}", which STYLE.md refuses`] : [],
+/** Where the title of a test begins: in the first parentheses behind `from` that begin with a string. */
+function titleAt(code: string, from: number): number | undefined {
+  const titled = /\(\s*["'`]/y;
+  const modifier = /\.\w+|<[^]*?>(?=\()|`[^`]*`/y;
+  for (let position = from; ;) {
+    titled.lastIndex = modifier.lastIndex = position;
+    if (titled.test(code)) return titled.lastIndex;
+    if (modifier.test(code)) position = modifier.lastIndex;
+    else if (code[position] === "(") position = endOfParentheses(code, position);
+    else return undefined;
+  }
+}
+
+function endOfParentheses(code: string, begin: number): number {
+  let depth = 0;
+  for (let position = begin; position < code.length; position += 1) {
+    if (code[position] === "(") depth += 1;
+    if (code[position] === ")") depth -= 1;
+    if (depth === 0) return position + 1;
+  }
+  return code.length;
+}
+
+/** @param words of the name, in lowercase with spaces between them */
+function refusedNames(file: string, words: string): string[] {
+  const known = verdicts.get(words) ?? rules.filter(({ name }) => name?.test(words));
+  verdicts.set(words, known);
+  return known.filter((each) => each.files?.test(file) ?? true).map(refusal);
+}
+
+function refusedProse(source: Source, what: string, text: string, offset: number): string[] {
+  return rules.flatMap((each) =>
+    each.prose === undefined
+      ? []
+      : Array.from(
+          text.matchAll(each.prose),
+          ({ index }) => `${at(source, offset + index)}: the ${what} ${refusal(each)}`,
+        ),
   );
 }
 
-function rule(pattern: string): Rule {
-  return { name: new RegExp(pattern), prose: new RegExp(pattern, "i") };
+function refusal({ word }: Rule): string {
+  return `has "${word}", which STYLE.md refuses`;
+}
+
+function rule(word: string, pattern: string): Rule {
+  return { word, name: new RegExp(pattern), prose: inProse(pattern) };
+}
+
+/** A space of the pattern is found as any space, and as one line end. */
+function inProse(pattern: string): RegExp {
+  return new RegExp(pattern.replaceAll(" ", String.raw`(?:[ \t]+|[ \t]*\n[ \t]*)`), "gi");
+}
+
+/** A comment with spaces in place of what marks its lines as a comment. */
+function withoutMarks(comment: string): string {
+  return comment.replaceAll(/^[ \t]*(?:\/\*+|\/\/|\*(?!\/)|#)/gm, (mark) => " ".repeat(mark.length));
 }
 
 /** The words of an identifier, in lowercase with spaces between them. */
@@ -114,6 +212,6 @@ function spaced(name: string): string {
   return name.replaceAll(/([a-z0-9])([A-Z])|_/g, "$1 $2").toLowerCase();
 }
 
-function lines(file: string): string[] {
-  return readFileSync(file, "utf8").split("\n");
+function at({ file, text }: Source, index: number): string {
+  return `${file}:${text.slice(0, index).split("\n").length}`;
 }

@@ -23,7 +23,7 @@ const steps: ReadonlyArray<readonly [string, ...string[]]> = [
 
 /**
  * The linter's type checker is a Go program that spends a third of its CPU on collecting garbage. It
- * ends within half a minute, so it collects only when it holds 4 GiB.
+ * ends after about 20 s on two idle cores, so it collects only when it holds 4 GiB.
  */
 const env = { GOGC: "off", GOMEMLIMIT: "4GiB", ...process.env };
 

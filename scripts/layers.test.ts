@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { cp, mkdir, mkdtempDisposable, symlink, writeFile } from "node:fs/promises";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, globSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { layers } from "./layers.ts";
+import { depths, layers } from "./layers.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -43,6 +43,15 @@ describe("layers", () => {
     for (const each of roots.filter((each) => foldersOf(each).length > 1)) expectLayers(each);
   });
 
+  test("every folder of the kit's rpc, and of its doors, has its layer", () => {
+    for (const path of ["packages/kit/src/rpc", "packages/kit/src/rpc/doors"]) expectLayers(path);
+  });
+
+  test("no file stands deeper below a root than the layers are checked", () => {
+    const files = Object.keys(layers).flatMap((each) => globSync("*/**/*.ts", { cwd: join(root, each) }));
+    expect(files.filter((file) => file.split("/").length - 1 > Math.max(...depths))).toEqual([]);
+  });
+
   const named = Object.entries(layers).map(([path, folders]) => {
     const [, name = path] = /^(?:services|packages)\/(.*)\/src$/.exec(path) ?? [];
     return [name, folders] as const;
@@ -54,25 +63,41 @@ describe("layers", () => {
     }
   });
 
+  /** By folder: the rest of a file's path, and a text that the layers forbid there. */
+  const against: Readonly<Record<string, readonly [path: string, text: string]>> = {
+    "services/documents/src/checking": ["a.ts", 'export { x } from "../store/rows.ts";\n'],
+    "services/documents/src/rpc": ["published/b.ts", 'import type { X } from "../../config.ts";\nexport type Y = X;\n'],
+    "services/phrases/src/store": ["c.ts", 'export { x } from "../rpc/upsert-phrase.ts";\n'],
+    "services/signing/src/custody": ["d.ts", 'import type { X } from "../store/rows.ts";\nexport type Y = X;\n'],
+    "services/delivery/src/rpc": ["e.ts", 'import { x } from "../store/rows.ts";\nexport const y = [x];\n'],
+    "services/delivery/src/lanes": ["f.ts", 'export { x } from "../config.ts";\n'],
+    "services/gateway/src/rates": ["g.ts", 'import type { X } from "../http/route.ts";\nexport type Y = X;\n'],
+    "services/gateway/src/http": ["answers/h.ts", 'export { x } from "../../store/rows.ts";\n'],
+    "packages/kit/src/mongo": ["i.ts", 'export { x } from "../service/process.ts";\n'],
+    "packages/kit/src/rpc": ["doors/teams/j.ts", 'export { x } from "../../../service/process.ts";\n'],
+    "packages/kit/src/rpc/wire": ["k.ts", 'export { x } from "../client/client.ts";\n'],
+    "packages/kit/src/rpc/doors": ["shared/l.ts", 'export { x } from "../../client/client.ts";\n'],
+    "packages/kit/src/rpc/doors/mesh": ["m.ts", 'export { x } from "../teams/grants.ts";\n'],
+    "packages/console/src/http": ["n.ts", 'export { x } from "../pages/routes.ts";\n'],
+    "packages/console/src/rpc": ["o.ts", 'export { x } from "../config.ts";\n'],
+    "packages/cli/src/doctor": ["p.ts", 'export { x } from "../commands/listen.ts";\n'],
+    "packages/devstack/src/backing": ["q.ts", 'export { x } from "../stack/dev-stack.ts";\n'],
+    "bench/load": ["r.ts", 'export { x } from "../stage/drafts.ts";\n'],
+  };
+
   test("the linter reports an import against the layers, a type's too, from whatever depth", async () => {
-    const planted = await lint({
-      "services/gateway/src/rates/rate.ts": 'import type { X } from "../http/route.ts";\nexport type Y = X;\n',
-      "services/gateway/src/http/answers/a.ts": 'export { x } from "../../store/rows.ts";\n',
-      "services/delivery/src/rpc/b.ts": 'import { x } from "../store/rows.ts";\nexport const y = [x];\n',
-      "packages/kit/src/mongo/c.ts": 'export { x } from "../service/process.ts";\n',
-      "packages/console/src/http/d.ts": 'export { x } from "../pages/routes.ts";\n',
-      "packages/cli/src/doctor/e.ts": 'export { x } from "../commands/listen.ts";\n',
-      "bench/load/f.ts": 'export { x } from "../stage/drafts.ts";\n',
-    });
-    const places = ["services/gateway/src/rates", "services/gateway/src/http", "services/delivery/src/rpc"];
-    places.push("packages/kit/src/mongo", "packages/console/src/http", "packages/cli/src/doctor", "bench/load");
-    for (const place of places) expect(planted).toContain(`${place} does not import from there`);
+    const files = Object.entries(against).map(([folder, [path, text]]) => [`${folder}/${path}`, text] as const);
+    const planted = await lint(Object.fromEntries(files));
+    for (const folder of Object.keys(against)) expect(planted).toContain(`${folder} does not import from there`);
   });
 
   test("the linter reports no import along the layers, and no import of a store's type by rpc", async () => {
     const sound = await lint({
       "services/gateway/src/http/route.ts": 'import type { X } from "../rates/rate.ts";\nexport type Y = X;\n',
       "services/delivery/src/rpc/b.ts": 'import type { X } from "../store/rows.ts";\nexport type Y = X;\n',
+      "services/documents/src/rpc/published/c.ts": 'export { x } from "../requests.ts";\n',
+      "packages/kit/src/rpc/doors/mesh/d.ts": 'export { x } from "../../grpc-internals.ts";\n',
+      "packages/cli/src/commands/keys/e.ts": 'export { x } from "../../world.ts";\n',
     });
     expect(sound).not.toContain("does not import from there");
   });

@@ -1,3 +1,5 @@
+import { basename, dirname } from "node:path/posix";
+
 /** What the files of a folder may import: names of other folders beside it. */
 interface Layer {
   readonly imports: readonly string[];
@@ -8,8 +10,8 @@ interface Layer {
 /**
  * The layers of each service, of packages and of the benchmarks, innermost first: a folder imports
  * only from folders above its line, so there is no circle. Files beside the folders put them
- * together, and may import from all. The linter (`oxlint.config.ts`) checks the imports, and
- * `layers.test.ts` checks the order of the lines.
+ * together: they may import from all, and no folder from them, but for `filesInnermost`. The linter
+ * (`oxlint.config.ts`) checks the imports, and `layers.test.ts` checks the order of the lines.
  */
 export const layers: Readonly<Record<string, Readonly<Record<string, Layer>>>> = {
   "services/documents/src": {
@@ -67,7 +69,21 @@ export const layers: Readonly<Record<string, Readonly<Record<string, Layer>>>> =
     tuning: { imports: [] },
     rpc: { imports: ["mongo", "telemetry", "tls", "tuning"] },
     service: { imports: ["mongo", "telemetry", "tls", "tuning", "rpc"] },
-    nats: { imports: ["telemetry", "service"] },
+    nats: { imports: ["telemetry", "tls", "service"] },
+  },
+  "packages/kit/src/rpc": {
+    wire: { imports: [] },
+    errors: { imports: [] },
+    context: { imports: [] },
+    replicas: { imports: [] },
+    client: { imports: ["wire", "errors", "context", "replicas"] },
+    doors: { imports: ["wire", "errors", "context", "replicas"] },
+    testing: { imports: ["client", "doors"] },
+  },
+  "packages/kit/src/rpc/doors": {
+    shared: { imports: [] },
+    mesh: { imports: ["shared"] },
+    teams: { imports: ["shared"] },
   },
   "packages/console/src": {
     domain: { imports: [] },
@@ -126,14 +142,40 @@ export const layers: Readonly<Record<string, Readonly<Record<string, Layer>>>> =
   },
 };
 
-/** What `eslint/no-restricted-imports` forbids to the files of a folder. */
-export function forbiddenTo(root: string, folder: string) {
+/** Where the files beside the folders are the innermost layer: every folder may import from them. */
+const filesInnermost = new Set([
+  "packages/kit/src",
+  "packages/kit/src/rpc",
+  "packages/cli/src",
+  "packages/devstack/src",
+]);
+
+/** How many folders deep a file may stand below a root of `layers`. */
+export const depths = [1, 2, 3];
+
+interface Forbidden {
+  readonly regex: string;
+  readonly message: string;
+  readonly allowTypeImports?: true;
+}
+
+/**
+ * What `eslint/no-restricted-imports` forbids to the files of a folder that stand `depth` folders
+ * deep below the root. When the root is itself a folder with a layer, that layer holds for them, too.
+ */
+export function forbiddenTo(root: string, folder: string, depth: number): Forbidden[] {
   const { [folder]: layer, ...others } = layers[root] ?? {};
-  const { imports = [], types = [] } = layer ?? {};
+  if (!layer) return [];
+  const { imports, types = [] } = layer;
   const foreign = Object.keys(others).filter((other) => !imports.includes(other));
-  const named = (folders: readonly string[]) => `^(\\.\\./)+(${folders.join("|")})/`;
+  const up = `^(\\.\\./){${depth}}`;
+  const named = (folders: readonly string[]) => (folders.length > 0 ? [`${up}(${folders.join("|")})/`] : []);
+  const beside = filesInnermost.has(root) ? [] : [`${up}[^/]+$`];
   const message = `${root}/${folder} does not import from there: scripts/layers.ts has the layers.`;
-  const values = { regex: named(foreign.filter((other) => types.includes(other))), message, allowTypeImports: true };
-  const all = { regex: named(foreign.filter((other) => !types.includes(other))), message };
-  return [all, ...(types.length > 0 ? [values] : [])].filter(({ regex }) => regex !== named([]));
+  const all = [...named(foreign.filter((other) => !types.includes(other))), ...beside];
+  return [
+    ...all.map((regex) => ({ regex, message })),
+    ...named(types).map((regex) => ({ regex, message, allowTypeImports: true as const })),
+    ...forbiddenTo(dirname(root), basename(root), depth + 1),
+  ];
 }

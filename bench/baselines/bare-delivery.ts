@@ -1,7 +1,7 @@
 /**
  * The baseline for delivery: one process that signs, records deliveries in batches, and posts.
- * `POST /run?count=N&url=U` delivers N snapshots from memory, and returns the figures. It has no
- * broker, no signing service, no order and no leases.
+ * `POST /run?count=N&url=U&bytes=B` delivers N snapshots of about B bytes from memory, and returns
+ * the figures. It has no broker, no signing service, no order and no leases.
  */
 import { createBatcher } from "@vidimus/kit/queues/batcher";
 import { fastify } from "fastify";

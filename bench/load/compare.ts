@@ -20,8 +20,7 @@ interface Comparison {
 
 /**
  * Runs both sides in turn (ours, baseline, ours, …) after one warm-up each, so that a machine that
- * becomes slower or faster affects both. Prints every pair and the medians. The result is the
- * median of the ratios of pairs.
+ * becomes slower or faster affects both. Prints every pair and the medians.
  */
 export async function compare(ours: Side, baseline: Side, rounds: number): Promise<Comparison> {
   await ours.run();

@@ -11,6 +11,8 @@ interface LoadOptions {
   next(): Buffer;
   /** The expected status; any other fails the run. */
   readonly expectedStatus: number;
+  /** Whether the content of an answer is as expected, if it matters; another one fails the run. */
+  isExpected?(body: string): boolean;
 }
 
 /**
@@ -44,11 +46,11 @@ function drive(options: LoadOptions, until: number, latencies: number[]): Promis
     socket.on("data", (chunk: Buffer) => {
       const answer = reader.push(chunk);
       if (!answer) return;
-      if (statusOf(answer) !== options.expectedStatus) {
+      latencies.push(performance.now() - sent);
+      if (statusOf(answer) !== options.expectedStatus || options.isExpected?.(answer.body()) === false) {
         socket.destroy();
         return reject(new Error(`unexpected answer ${answer.head} ${answer.body()}`));
       }
-      latencies.push(performance.now() - sent);
       send();
     });
   });

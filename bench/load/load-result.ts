@@ -2,6 +2,7 @@ export interface LoadResult {
   readonly requests: number;
   readonly perSecond: number;
   readonly p50Ms: number;
+  readonly p95Ms: number;
   readonly p99Ms: number;
 }
 
@@ -12,6 +13,7 @@ export function summarise(latenciesMs: readonly number[], elapsedMs: number): Lo
     requests,
     perSecond: (requests * 1_000) / elapsedMs,
     p50Ms: quantile(sorted, 0.5),
+    p95Ms: quantile(sorted, 0.95),
     p99Ms: quantile(sorted, 0.99),
   };
 }

@@ -1,26 +1,33 @@
 export interface HttpMessage {
   /** Everything before the empty line. */
   readonly head: string;
+  /** With the lines that a body in chunks has between them. */
   body(): string;
 }
 
+const lastChunk = "\r\n0\r\n\r\n";
+
 /**
- * Reads HTTP/1.1 messages from a connection at a small part of the measured server's cost.
- * Understands only Content-Length, and no pipelining.
+ * Reads HTTP/1.1 messages from a connection at a small part of the measured server's cost. Takes
+ * the bytes of an empty chunk for the end of a body in chunks, wherever they stand at the end of
+ * what arrived. Understands no trailers and no pipelining.
  */
 export class MessageReader {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #head: string | undefined;
-  #length = 0;
+  /** Bytes of the whole message; undefined while its body comes in chunks. */
+  #length: number | undefined;
 
   /** Adds what arrived. Returns the message once it is complete. */
   push(chunk: Buffer): HttpMessage | undefined {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     const head = this.#head ?? this.#readHead();
-    if (head === undefined || this.#bytes < this.#length) return undefined;
-    if (this.#bytes > this.#length) throw new Error("bytes came after the end of a message");
+    if (head === undefined) return undefined;
+    const length = this.#length ?? (this.#endsInLastChunk() ? this.#bytes : Number.POSITIVE_INFINITY);
+    if (this.#bytes < length) return undefined;
+    if (this.#bytes > length) throw new Error("bytes came after the end of a message");
     const chunks = this.#chunks;
     this.#chunks = [];
     this.#bytes = 0;
@@ -33,8 +40,14 @@ export class MessageReader {
     const end = bytes?.indexOf("\r\n\r\n") ?? -1;
     if (bytes === undefined || end < 0) return undefined;
     this.#head = bytes.toString("latin1", 0, end);
-    this.#length = end + 4 + Number(headerOf(this.#head, "content-length") ?? 0);
+    const isChunked = headerOf(this.#head, "transfer-encoding") === "chunked";
+    this.#length = isChunked ? undefined : end + 4 + Number(headerOf(this.#head, "content-length") ?? 0);
     return this.#head;
+  }
+
+  #endsInLastChunk(): boolean {
+    const last = Buffer.concat(this.#chunks.slice(-lastChunk.length));
+    return last.toString("latin1", Math.max(0, last.length - lastChunk.length)) === lastChunk;
   }
 }
 

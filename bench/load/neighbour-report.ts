@@ -35,7 +35,7 @@ export function reportNeighbours(results: readonly FormResult[]): void {
   }
 }
 
-/** One row for each kind of work; the first also has the memory of the services. */
+/** One row for each kind of work. The first rows also have the memory of one service each. */
 function toRows({ name, turns, memory }: FormResult): string[][] {
   const { before, idle, during, after } = turns;
   return neighbourWork.map((work, index) => {

@@ -19,7 +19,6 @@ export interface Receiver extends AsyncDisposable {
 /** Accepted, refused with 503, accepted after `lateMs`, or never answered. */
 type Treatment = "accept" | "refuse" | "hang" | { readonly lateMs: number };
 
-/** A moment on the monotonic clock and on the wall clock. */
 interface Arrival {
   readonly monotonicMs: number;
   readonly wallMs: number;

@@ -1,7 +1,7 @@
 import type { ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { residentMiB, watchMemory } from "./resident-memory.ts";
 
-/** The services that tenants' requests reach. */
+/** The services that the attacks of `neighbours` burden. */
 export const watchedServices = ["gateway", "documents", "phrases"] as const;
 
 type WatchedService = (typeof watchedServices)[number];

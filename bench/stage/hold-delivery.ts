@@ -1,9 +1,6 @@
 import type { ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 
-/**
- * Stops the delivery process (SIGSTOP) during `work`, so that it delivers afterwards, in the
- * measured time.
- */
+/** Stops the delivery process (SIGSTOP) during `work`, so that it delivers only afterwards. */
 export async function holdDelivery<T>(constellation: ProcessConstellation, work: () => Promise<T>): Promise<T> {
   const { pids } = await constellation.current();
   const delivery = pids["delivery"];

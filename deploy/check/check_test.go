@@ -51,15 +51,6 @@ func expectFault(t *testing.T, faults []string, parts ...string) {
 	t.Errorf("no fault has %q; faults: %q", parts, faults)
 }
 
-func (s *Set) policy(name string) *networkingv1.NetworkPolicy {
-	for i := range s.policies {
-		if s.policies[i].Name == name {
-			return &s.policies[i]
-		}
-	}
-	return nil
-}
-
 func (s *Set) workload(label string) *Workload {
 	for i := range s.workloads {
 		if s.workloads[i].label() == label {
@@ -116,20 +107,21 @@ func TestReachability(t *testing.T) {
 			s.policy("signing").Spec.Ingress = nil
 		}, []string{"delivery → signing mesh", "closed, the matrix says open"}},
 		"delivery may read the cloud's metadata": {func(s *Set) {
-			egress := s.policy("delivery").Spec.Egress
-			block := egress[len(egress)-1].To[0].IPBlock
-			var kept []string
-			for _, except := range block.Except {
-				if except != "169.254.0.0/16" {
-					kept = append(kept, except)
-				}
-			}
-			block.Except = kept
+			spec := &s.policy("delivery").Spec
+			block := networkingv1.IPBlock{CIDR: "0.0.0.0/0", Except: []string{"10.0.0.0/8"}}
+			to := []networkingv1.NetworkPolicyPeer{{IPBlock: &block}}
+			spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{To: to})
 		}, []string{"delivery → cloud metadata http (80): open"}},
 		"documents may call the Internet": {func(s *Set) {
 			spec := &s.policy("documents").Spec
 			spec.Egress = append(spec.Egress, networkingv1.NetworkPolicyEgressRule{})
 		}, []string{"documents → internet https (443): open"}},
+		"MongoDB's servers may be called at every port": {func(s *Set) {
+			s.policy("external-mongodb").Spec.Egress[0].Ports = nil
+		}, []string{"gateway → managed mongodb ssh (22): open"}},
+		"an address in the place of a range": {func(s *Set) {
+			s.policy("external-mongodb").Spec.Egress[0].To[0].IPBlock.CIDR = "10.30.0.5"
+		}, []string{"NetworkPolicy/external-mongodb", "10.30.0.5"}},
 		"nobody may ask DNS": {func(s *Set) { s.dropPolicy("dns") },
 			[]string{"gateway → dns dns (53): closed"}},
 		"any namespace may come to a teams door": {func(s *Set) {
@@ -149,6 +141,29 @@ func TestReachability(t *testing.T) {
 			faults, _ := checkReachability(set, matrix)
 			expectFault(t, faults, test.fault...)
 		})
+	}
+}
+
+// Other addresses than those of values.env: delivery may call every public one, and members of MongoDB every
+// one at port 443.
+func TestADeploymentMayHaveItsServersAtAnyAddressAndPort(t *testing.T) {
+	_, matrix := production(t)
+	for cidr, number := range map[string]int32{"10.60.0.0/24": 443, "93.184.216.7/32": 8080, "2606:4700::/32": 443} {
+		for name, target := range map[string]string{
+			"external-mongodb": "templates/production",
+			"webhook-proxy":    "tests/other-names",
+		} {
+			set, err := newSet(filled(t, target))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rule := &set.policy(name).Spec.Egress[0]
+			port := intstr.FromInt32(number)
+			rule.To[0].IPBlock.CIDR, rule.Ports[0].Port = cidr, &port
+			if faults, _ := checkReachability(set, matrix); len(faults) > 0 {
+				t.Errorf("%s at %s, port %d: %q", name, cidr, number, faults)
+			}
+		}
 	}
 }
 
@@ -191,7 +206,19 @@ func TestConventions(t *testing.T) {
 		"a tag": {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].Image = "vidimus/gateway:1" }, "not pinned by a digest"},
 		"no version": {func(s *Set, _ *corev1.PodSpec) {
 			delete(s.workload("gateway").template.Labels, "app.kubernetes.io/version")
-		}, "lack the label app.kubernetes.io/version"},
+		}, "the pods of Deployment/gateway: without the label app.kubernetes.io/version"},
+		"pods of another instance": {func(s *Set, _ *corev1.PodSpec) {
+			s.workload("gateway").template.Labels["app.kubernetes.io/instance"] = "another"
+		}, "the pods of Deployment/gateway have another instance"},
+		"a policy of no instance": {func(s *Set, _ *corev1.PodSpec) {
+			delete(s.objects["NetworkPolicy/default-deny"], "app.kubernetes.io/instance")
+		}, "NetworkPolicy/default-deny: without the label app.kubernetes.io/instance"},
+		"a budget without a name": {func(s *Set, _ *corev1.PodSpec) {
+			delete(s.objects["PodDisruptionBudget/nats"], "app.kubernetes.io/name")
+		}, "PodDisruptionBudget/nats: without the label app.kubernetes.io/name"},
+		"a labelled volume claim": {func(s *Set, _ *corev1.PodSpec) {
+			s.workload("nats").claims[0].Labels = map[string]string{"app.kubernetes.io/instance": "vidimus"}
+		}, "StatefulSet/nats: the volume claim data has labels"},
 		"a token":         {func(_ *Set, p *corev1.PodSpec) { p.AutomountServiceAccountToken = nil }, "service-account token"},
 		"a writable root": {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].SecurityContext.ReadOnlyRootFilesystem = nil }, "can be written"},
 		"a readable key": {func(_ *Set, p *corev1.PodSpec) {
@@ -213,7 +240,7 @@ func TestConventions(t *testing.T) {
 		}, "into reports"},
 		"no preStop": {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].Lifecycle = nil }, "has no preStop"},
 		"no budget":  {func(s *Set, _ *corev1.PodSpec) { s.budgets = nil }, "has 0 PodDisruptionBudgets"},
-		"a secret":   {func(s *Set, _ *corev1.PodSpec) { s.objects["Secret/x"] = true }, "Secret/x stands in a manifest"},
+		"a secret":   {func(s *Set, _ *corev1.PodSpec) { s.objects["Secret/x"] = nil }, "Secret/x stands in a manifest"},
 		"a password": {func(s *Set, _ *corev1.PodSpec) { s.yaml = append(s.yaml, "url: mongodb://a:b@c/"...) },
 			"contains a credential"},
 		"a port renamed": {func(_ *Set, p *corev1.PodSpec) { p.Containers[0].Ports[1].Name = "grpc" }, "leads to no named port"},

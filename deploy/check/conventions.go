@@ -24,9 +24,20 @@ var secretOwners = map[string][]string{
 	"console-oidc":    {"console"},
 }
 
+// Labels of every object, by which a deployment is listed, and those of a program besides.
+var (
+	commonLabels  = []string{"instance", "part-of"}
+	programLabels = []string{"name", "version", "component"}
+	programKinds  = []string{
+		"Deployment", "StatefulSet", "Job", "Service", "ServiceAccount", "HorizontalPodAutoscaler", "PodDisruptionBudget",
+	}
+)
+
+const instanceLabel = "app.kubernetes.io/instance"
+
 // checkConventions checks what Kubernetes itself accepts and this project does not.
 func checkConventions(set *Set, byDigest bool) []string {
-	faults := checkSecrets(set)
+	faults := append(checkSecrets(set), checkLabels(set)...)
 	for _, workload := range set.workloads {
 		faults = append(faults, checkWorkload(workload, byDigest)...)
 		if workload.kind != "Job" {
@@ -61,6 +72,41 @@ func checkSecrets(set *Set) []string {
 	return faults
 }
 
+func checkLabels(set *Set) []string {
+	var faults []string
+	for _, object := range sortedKeys(set.objects) {
+		wanted := commonLabels
+		if kind, _, _ := strings.Cut(object, "/"); slices.Contains(programKinds, kind) {
+			wanted = slices.Concat(commonLabels, programLabels)
+		}
+		faults = append(faults, lackedLabels(object, set.objects[object], wanted)...)
+	}
+	for _, workload := range set.workloads {
+		object := workload.kind + "/" + workload.name
+		pods, labels := "the pods of "+object, workload.template.Labels
+		faults = append(faults, lackedLabels(pods, labels, slices.Concat(commonLabels, programLabels))...)
+		if labels[instanceLabel] != set.objects[object][instanceLabel] {
+			faults = append(faults, pods+" have another instance than it has")
+		}
+		for _, claim := range workload.claims {
+			if len(claim.Labels) > 0 {
+				faults = append(faults, object+": the volume claim "+claim.Name+" has labels, which no apply can change")
+			}
+		}
+	}
+	return faults
+}
+
+func lackedLabels(what string, labels map[string]string, wanted []string) []string {
+	var faults []string
+	for _, label := range wanted {
+		if key := "app.kubernetes.io/" + label; labels[key] == "" {
+			faults = append(faults, fmt.Sprintf("%s: without the label %s", what, key))
+		}
+	}
+	return faults
+}
+
 // checkPolicyPort refuses names, which some network plugins do not resolve for egress.
 func checkPolicyPort(policy string, port *intstr.IntOrString) []string {
 	if port == nil || port.Type == intstr.String {
@@ -73,12 +119,6 @@ func checkWorkload(workload Workload, byDigest bool) []string {
 	var faults []string
 	fault := func(format string, values ...any) {
 		faults = append(faults, workload.kind+"/"+workload.name+": "+fmt.Sprintf(format, values...))
-	}
-	for _, label := range []string{"name", "instance", "version", "component", "part-of"} {
-		key := "app.kubernetes.io/" + label
-		if workload.labels[key] == "" || workload.template.Labels[key] == "" {
-			fault("it or its pods lack the label %s", key)
-		}
 	}
 	spec := workload.template.Spec
 	if spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken {

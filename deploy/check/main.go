@@ -98,8 +98,8 @@ func checkTarget(folder, target, output string, matrix *Matrix, definitions Defi
 	faults = append(faults, custom...)
 	reached, pairs := checkReachability(set, matrix)
 	faults = append(faults, reached...)
-	faults = append(faults, checkConventions(set, isDeployed(target))...)
-	if isDeployed(target) {
+	faults = append(faults, checkConventions(set, isDeployed(folder, target))...)
+	if isDeployed(folder, target) {
 		faults = append(faults, checkPlaceholders(objects)...)
 	}
 	fmt.Printf("%-32s %3d objects, %d of them custom, %d workloads restricted, %d of %d connections open\n",
@@ -107,16 +107,16 @@ func checkTarget(folder, target, output string, matrix *Matrix, definitions Defi
 	return faults, nil
 }
 
-// isDeployed tells what is applied to clusters from combinations for tests, and from a cluster on one
-// machine.
-func isDeployed(target string) bool {
-	return filepath.Dir(target) != "tests" && filepath.Base(target) != "local"
+// isDeployed tells what is applied to clusters, and combinations that are filled like it, from other
+// combinations, and from a cluster on one machine.
+func isDeployed(folder, target string) bool {
+	return filepath.Base(target) != "local" && (filepath.Dir(target) != "tests" || hasValues(filepath.Join(folder, target)))
 }
 
-// renderTarget renders a target, or names what keeps it from being rendered. A template is filled, as
-// its copies are.
+// renderTarget renders a target, or names what keeps it from being rendered. Templates, and combinations
+// with values, are filled, as overlays are by their owners.
 func renderTarget(folder, target string) (objects []object, faults []string, err error) {
-	if filepath.Dir(target) == "templates" {
+	if filepath.Dir(target) != "overlays" && hasValues(filepath.Join(folder, target)) {
 		objects, err = renderFilled(folder, target, "testdata/values.env", "")
 		return objects, nil, err
 	}

@@ -19,11 +19,17 @@ var (
 	commentLine = regexp.MustCompile(`^#\s*([A-Z_]+)=`)
 	// Of a file in a ConfigMap.
 	comment = regexp.MustCompile(`(?m)^\s*#.*$`)
-	// Names that RFC 2606 keeps for documentation, and digests of nothing.
-	exampleText = regexp.MustCompile(`\b[A-Za-z0-9.-]*example\.(?:org|com|net)\b|[A-Za-z0-9.-]*\.example\b|sha256:0{64}|…`)
-	// Proxies at addresses that RFC 5737 keeps for documentation.
-	exampleAddress = regexp.MustCompile(`TRUSTED_PROXIES: .*\b(?:192\.0\.2|198\.51\.100|203\.0\.113)\.[0-9]+`)
+	// Names that RFC 2606 keeps for documentation, digests of nothing, and proxies at addresses that RFC
+	// 5737 keeps for documentation.
+	example = regexp.MustCompile(`\bexample\.(?:org|com|net)\b|\.example\b|sha256:0{64}|…|` +
+		`TRUSTED_PROXIES: .*\b(?:192\.0\.2|198\.51\.100|203\.0\.113)\.[0-9]+`)
 )
+
+// hasValues tells the folders that say what their deployment is.
+func hasValues(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, valuesFile))
+	return err == nil
+}
 
 // unfilled names the values of an overlay that are still comments, or empty.
 func unfilled(folder string) ([]string, error) {
@@ -55,24 +61,21 @@ func unfilled(folder string) ([]string, error) {
 	return faults, nil
 }
 
-// checkPlaceholders finds what was written for an example, wherever it stands.
+// checkPlaceholders finds what was written for an example, wherever it stands, line by line.
 func checkPlaceholders(objects []object) []string {
 	var faults []string
 	for _, each := range objects {
-		text := comment.ReplaceAll(each.text, nil)
-		found := exampleText.Find(text)
-		if found == nil {
-			found = exampleAddress.Find(text)
-		}
-		if found != nil {
-			faults = append(faults, fmt.Sprintf("%s/%s has the placeholder %s", each.kind, each.name, found))
+		for _, line := range strings.Split(string(comment.ReplaceAll(each.text, nil)), "\n") {
+			if example.MatchString(line) {
+				faults = append(faults, fmt.Sprintf("%s/%s has the placeholder %s", each.kind, each.name, strings.TrimSpace(line)))
+			}
 		}
 	}
 	return faults
 }
 
-// renderFilled renders a template as if its values had been filled with those of a file, but for one.
-func renderFilled(folder, template, values, without string) ([]object, error) {
+// renderFilled renders a target as if its values had been filled with those of a file, but for one.
+func renderFilled(folder, target, values, without string) ([]object, error) {
 	disk := filesys.MakeFsOnDisk()
 	memory := filesys.MakeFsInMemory()
 	err := disk.Walk(folder, func(path string, info os.FileInfo, err error) error {
@@ -92,8 +95,8 @@ func renderFilled(folder, template, values, without string) ([]object, error) {
 	if err != nil {
 		return nil, err
 	}
-	target := filepath.Join("/k8s", template)
-	text, err := memory.ReadFile(filepath.Join(target, valuesFile))
+	root := filepath.Join("/k8s", target)
+	text, err := memory.ReadFile(filepath.Join(root, valuesFile))
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +109,8 @@ func renderFilled(folder, template, values, without string) ([]object, error) {
 			text = append(text, ("\n" + line)...)
 		}
 	}
-	if err := memory.WriteFile(filepath.Join(target, valuesFile), text); err != nil {
+	if err := memory.WriteFile(filepath.Join(root, valuesFile), text); err != nil {
 		return nil, err
 	}
-	return renderFrom(memory, target)
+	return renderFrom(memory, root)
 }

@@ -48,6 +48,17 @@ func allowsIngress(policies []networkingv1.NetworkPolicy, from, to Peer, port Po
 	return !isolated
 }
 
+// withoutEgress returns policies of which one opens no egress. Its pods stay isolated.
+func withoutEgress(policies []networkingv1.NetworkPolicy, name string) []networkingv1.NetworkPolicy {
+	reduced := slices.Clone(policies)
+	for i := range reduced {
+		if reduced[i].Name == name {
+			reduced[i].Spec.Egress = nil
+		}
+	}
+	return reduced
+}
+
 func selects(policy networkingv1.NetworkPolicy, peer Peer, direction networkingv1.PolicyType) bool {
 	return peer.inside && slices.Contains(policy.Spec.PolicyTypes, direction) &&
 		matches(&policy.Spec.PodSelector, peer.labels)

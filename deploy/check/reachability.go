@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 )
 
 // A Matrix is the oracle of the NetworkPolicies: what it does not open must be closed.
@@ -27,7 +28,15 @@ type PeerSpec struct {
 	Labels    map[string]string `json:"labels"`
 	Address   string            `json:"address"`
 	// Ports by name: "443" or "53/UDP". Without ports the peer only calls.
-	Ports map[string]string `json:"ports"`
+	Ports  map[string]string `json:"ports"`
+	Policy PolicyDoor        `json:"policy"`
+}
+
+// A PolicyDoor is the door that the first egress rule of a NetworkPolicy opens. Where the policy is
+// rendered, its rule states the peer's address and the door's port, which differ between deployments.
+type PolicyDoor struct {
+	Name string `json:"name"`
+	Door string `json:"door"`
 }
 
 // An OpenRule opens every combination of its members.
@@ -48,6 +57,8 @@ type Peer struct {
 	namespaceLabels map[string]string
 	address         netip.Addr
 	doors           map[string]Port
+	// policy names the NetworkPolicy that states the address.
+	policy string
 }
 
 // A Port is a number and a protocol.
@@ -72,7 +83,7 @@ func checkReachability(set *Set, matrix *Matrix) (faults []string, pairs pairCou
 			}
 			for _, door := range sortedKeys(to.doors) {
 				isOpen := connects(set.policies, from, to, to.doors[door])
-				wanted := matrix.opens(set, from.name, to.name, door)
+				wanted := matrix.opens(set, from.name, to.name, door) || opensAnyway(set, from, to, to.doors[door])
 				pairs.all++
 				if isOpen {
 					pairs.open++
@@ -96,9 +107,16 @@ func word(open bool) string {
 
 func (m *Matrix) opens(set *Set, from, to, door string) bool {
 	return slices.ContainsFunc(m.Open, func(rule OpenRule) bool {
+		_, isThere := set.objects[rule.With]
 		return slices.Contains(rule.From, from) && slices.Contains(rule.To, to) && slices.Contains(rule.Doors, door) &&
-			(rule.With == "" || set.objects[rule.With])
+			(rule.With == "" || isThere)
 	})
+}
+
+// opensAnyway says whether the other policies open an address that a policy states: delivery may call every
+// public one. Whether they should is compared at the fixed addresses.
+func opensAnyway(set *Set, from, to Peer, port Port) bool {
+	return to.policy != "" && connects(withoutEgress(set.policies, to.policy), from, to, port)
 }
 
 // unknownNames finds rules that can never match, for example after a rename.
@@ -155,7 +173,30 @@ func toPeer(set *Set, name string, spec PeerSpec) (Peer, error) {
 		peer.inside = true
 		peer.namespaceLabels = namespaceLabels(set)
 	}
-	return peer, addPorts(peer.doors, spec.Ports)
+	if err := addPorts(peer.doors, spec.Ports); err != nil {
+		return peer, err
+	}
+	return peer, peer.follow(set.policy(spec.Policy.Name), spec.Policy.Door)
+}
+
+// follow takes the address of a peer and the port of its door from a policy, as far as it states them.
+func (p *Peer) follow(policy *networkingv1.NetworkPolicy, door string) error {
+	if policy == nil || len(policy.Spec.Egress) == 0 {
+		return nil
+	}
+	rule := policy.Spec.Egress[0]
+	if len(rule.To) > 0 && rule.To[0].IPBlock != nil {
+		block, err := netip.ParsePrefix(rule.To[0].IPBlock.CIDR)
+		if err != nil {
+			return fmt.Errorf("NetworkPolicy/%s: %w", policy.Name, err)
+		}
+		p.address = block.Addr()
+		p.policy = policy.Name
+	}
+	if len(rule.Ports) > 0 && rule.Ports[0].Port != nil {
+		p.doors[door] = Port{rule.Ports[0].Port.IntVal, corev1.ProtocolTCP}
+	}
+	return nil
 }
 
 // namespaceLabels adds the label that the API server gives to every namespace.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -17,8 +18,9 @@ import (
 // A Workload is the pod template of a Deployment, StatefulSet or Job.
 type Workload struct {
 	kind, name string
-	labels     map[string]string
 	template   corev1.PodTemplateSpec
+	// claims are the volumes that a StatefulSet makes for each pod.
+	claims []corev1.PersistentVolumeClaim
 	// replicas is nil when the manifest names none.
 	replicas *int32
 }
@@ -36,13 +38,24 @@ type Set struct {
 	policies  []networkingv1.NetworkPolicy
 	budgets   []policyv1.PodDisruptionBudget
 	scalers   []autoscalingv2.HorizontalPodAutoscaler
-	// objects holds "Kind/name" of everything.
-	objects map[string]bool
+	// objects holds the labels of everything, by "Kind/name".
+	objects map[string]map[string]string
+}
+
+// policy returns a NetworkPolicy by its name, or nil.
+func (s *Set) policy(name string) *networkingv1.NetworkPolicy {
+	for i := range s.policies {
+		if s.policies[i].Name == name {
+			return &s.policies[i]
+		}
+	}
+	return nil
 }
 
 // An object is one rendered manifest.
 type object struct {
 	kind, name string
+	labels     map[string]string
 	text       []byte
 }
 
@@ -60,17 +73,17 @@ func renderFrom(files filesys.FileSystem, folder string) ([]object, error) {
 		if err != nil {
 			return nil, err
 		}
-		objects = append(objects, object{resource.GetKind(), resource.GetName(), text})
+		objects = append(objects, object{resource.GetKind(), resource.GetName(), resource.GetLabels(), text})
 	}
 	return objects, nil
 }
 
 // newSet reads rendered objects.
 func newSet(objects []object) (*Set, error) {
-	set := &Set{count: len(objects), objects: map[string]bool{}}
+	set := &Set{count: len(objects), objects: map[string]map[string]string{}}
 	for _, each := range objects {
 		set.yaml = append(append(set.yaml, "---\n"...), each.text...)
-		set.objects[each.kind+"/"+each.name] = true
+		set.objects[each.kind+"/"+each.name] = maps.Clone(each.labels)
 		if err := set.add(each.kind, each.text); err != nil {
 			return nil, fmt.Errorf("%s/%s: %w", each.kind, each.name, err)
 		}
@@ -86,15 +99,16 @@ func (s *Set) add(kind string, text []byte) error {
 		return yaml.UnmarshalStrict(text, s.namespace)
 	case "Deployment":
 		return read(text, func(d appsv1.Deployment) {
-			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Labels, d.Spec.Template, d.Spec.Replicas})
+			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Spec.Template, nil, d.Spec.Replicas})
 		})
 	case "StatefulSet":
 		return read(text, func(d appsv1.StatefulSet) {
-			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Labels, d.Spec.Template, d.Spec.Replicas})
+			s.workloads = append(s.workloads,
+				Workload{kind, d.Name, d.Spec.Template, d.Spec.VolumeClaimTemplates, d.Spec.Replicas})
 		})
 	case "Job":
 		return read(text, func(d batchv1.Job) {
-			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Labels, d.Spec.Template, nil})
+			s.workloads = append(s.workloads, Workload{kind, d.Name, d.Spec.Template, nil, nil})
 		})
 	case "Service":
 		return read(text, func(v corev1.Service) { s.services = append(s.services, v) })

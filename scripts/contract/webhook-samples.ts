@@ -18,11 +18,12 @@ interface Listed {
 
 /** Nothing listens at this address, so deliveries to it stay pending. */
 const deadUrl = "http://127.0.0.1:9/";
+/** `superseded` needs a second snapshot, and `exhausted` three days. */
 const states = ["delivered", "pending", "held"];
 
 /**
- * Makes endpoints that accept, fail and are disabled, deliveries in each state that they reach by
- * themselves, a finished replay, and one that runs as long as its endpoint fails.
+ * Makes endpoints that accept, fail and are disabled, a delivery in each of `states`, a finished
+ * replay, and one that runs as long as its endpoint fails.
  */
 export async function makeWebhookSamples(desk: WebhookDesk): Promise<WebhookSamples> {
   const register = async (url: string, settings: object = {}) => {

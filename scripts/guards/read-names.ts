@@ -32,7 +32,7 @@ export function readNames(dir: string): Names {
 
 const isTest = (file: string) => /\.test\.ts$|\/testing\//.test(file);
 
-/** The RPC contract, the public API and the permissions at the broker. */
+/** The RPC contract, the public API, the form of grants and the permissions at the broker. */
 const isContract = (file: string) =>
   /^proto\/|^docs\/(openapi|grants\.schema)\.json$|^deploy\/k8s\/components\/nats\/.*\.conf$/.test(file);
 
@@ -50,13 +50,15 @@ function rights(text: string): string[] {
   );
 }
 
-/** Level, fields and message of each log line. */
+/** Level, fields and message of each log line. Computed arguments stay as they are written. */
 function logLines(text: string): string[] {
-  return [...text.matchAll(/\blog\.(debug|info|warn|error|fatal)\(/g)].map((call) => {
+  return [...text.matchAll(/\blog(?:\.(debug|info|warn|error|fatal)|\[(\w+)\])\(/g)].map((call) => {
+    const level = call[1] ?? call[2];
     const args = bracketed(text, call.index + call[0].length - 1);
+    if (!/^[{"'`]/.test(args)) return `${level} ${args}`;
     const object = args.startsWith("{") ? bracketed(args, 0) : "";
-    const message = /["'`]([^"'`]*)["'`]/.exec(args.slice(object.length))?.[1] ?? "";
-    return `${call[1]} {${fieldsOf(object).join(", ")}} ${message}`;
+    const message = /["'`]([^"'`]*)["'`]/.exec(args.slice(args.indexOf(object) + object.length))?.[1] ?? "";
+    return `${level} {${fieldsOf(object).join(", ")}} ${message}`;
   });
 }
 

@@ -7,7 +7,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { placesOf, testFilesOf } from "./fault-places.ts";
+import { passagesOf, testFilesOf } from "./fault-passages.ts";
 import { seededFaults } from "./fault-table.ts";
 import type { SeededFault } from "./faults/seeded-fault.ts";
 import { filesOf, openTree } from "./tree.ts";
@@ -46,15 +46,15 @@ if (wrong.length > 0) process.exitCode = 1;
 
 /** Puts a fault in, runs its tests and takes it out again. */
 function seed({ search, replacement, tests }: SeededFault): string {
-  const found = placesOf(search, tree.dir, files);
-  const [place] = found;
-  if (!place || found.length > 1) return `found ${found.length} times`;
-  const path = join(tree.dir, place.file);
-  writeFileSync(path, place.before + replacement + place.after);
+  const found = passagesOf(search, tree.dir, files);
+  const [passage] = found;
+  if (!passage || found.length > 1) return `found ${found.length} times`;
+  const path = join(tree.dir, passage.file);
+  writeFileSync(path, passage.before + replacement + passage.after);
   try {
     return run(tests).verdict;
   } finally {
-    writeFileSync(path, place.before + place.found + place.after);
+    writeFileSync(path, passage.before + passage.found + passage.after);
   }
 }
 

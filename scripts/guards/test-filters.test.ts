@@ -2,7 +2,7 @@ import { matchesGlob } from "node:path";
 import { describe, expect, test } from "vitest";
 import { longest } from "../../tests/support/longest-first.ts";
 import config, { plaintextOnly } from "../../vitest.config.ts";
-import faultsConfig from "../../vitest.faults.config.ts";
+import faultsConfig, { timed } from "../../vitest.faults.config.ts";
 import { testSteps } from "./test-steps.ts";
 import { filesOf, here } from "./tree.ts";
 
@@ -33,6 +33,10 @@ describe("names of test files in scripts and settings", () => {
 
   test.each(plaintextOnly)("exactly one test file has the name %s, which test:mtls leaves out", (name) => {
     expect(files.filter((file) => matchesGlob(file, `tests/${name}.test.ts`))).toHaveLength(1);
+  });
+
+  test.each(timed)("exactly one test file is %s, beside which test:faults runs no other", (path) => {
+    expect(files.filter((file) => matchesGlob(file, path))).toHaveLength(1);
   });
 
   test.each(longest)("exactly one test file has the name %s, which is listed to start early", (name) => {

@@ -63,7 +63,6 @@ function listFolder(path: string): string[] {
   }
 }
 
-/** Returns the output of git in this checkout. */
 function runGit(...args: string[]): Buffer {
   const { status, stdout, stderr } = spawnSync("git", args, { cwd: here, maxBuffer: 1 << 29 });
   if (status !== 0) throw new Error(`git ${args.join(" ")}: ${String(stderr).trim()}`);

@@ -11,7 +11,7 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const mallocLines = (text: string) =>
   Object.fromEntries(text.matchAll(/\b(MALLOC_\w+)=(\d+)/g).map(([, ...pair]) => pair));
 
-it("the Containerfile sets glibc as the dev stack does for the gateway", () => {
+it("the Containerfile has the allocator settings of the programs without their own, such as the gateway", () => {
   expect(mallocLines(read("deploy/images/Containerfile"))).toEqual(allocatorSettingsOf("gateway"));
 });
 

@@ -2,8 +2,8 @@
 export const ownBase = "base";
 
 /**
- * Refuses a base that is not named by its digest: a tag may name other bytes tomorrow, and the list
- * of packages would be wrong.
+ * Refuses a base that is not named by its digest: a tag may name other bytes tomorrow, and the bill
+ * of materials could not say what the images contain.
  *
  * @throws Error when the base is named in another way, unless it is the own one
  */

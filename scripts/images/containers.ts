@@ -34,7 +34,7 @@ export function podman(...args: readonly string[]): Promise<string> {
   return succeed("podman", [...storage(), ...args]);
 }
 
-/** Runs podman and returns how it ended. */
+/** Runs podman. Throws only when podman is not installed, not when it fails. */
 export function tryPodman(...args: readonly string[]): Promise<Outcome> {
   return run("podman", [...storage(), ...args]);
 }

@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { checkBase, ownBase } from "./base-image.ts";
 import { describeImage } from "./bill-of-materials.ts";
 import { debianPackagesOf } from "./debian-packages.ts";
 import { checkNode, nodeReleaseFor } from "./node-release.ts";
-import { images, neededBy, workspaceOf } from "./stage-context.ts";
+import { images, libraries, neededBy, stageContext, stageLibraries, workspaceOf } from "./stage-context.ts";
 
 const root = join(import.meta.dirname, "../..");
 const dir = mkdtempSync(join(tmpdir(), "vidimus-image-content-"));
@@ -32,6 +32,16 @@ describe("Node", () => {
 
   it.runIf(process.platform === "linux")("is that of the official release on this machine", async () => {
     await expect(checkNode(process.execPath, nodeReleaseFor(process.arch))).resolves.toBeUndefined();
+  });
+
+  it("of another build is in no context", async () => {
+    const context = join(dir, "context");
+    const { execPath } = process;
+    onTestFinished(() => void (process.execPath = execPath));
+    process.execPath = join(dir, "other-node");
+    writeFileSync(process.execPath, "not Node");
+    await expect(stageContext(context, ownBase)).rejects.toThrow("other-node has SHA-256");
+    expect(existsSync(context)).toBe(false);
   });
 });
 
@@ -109,5 +119,19 @@ describe("the bill of materials", () => {
 describe.runIf(process.platform === "linux")("the packages of files", () => {
   it("are refused when a file belongs to no package", () => {
     expect(() => debianPackagesOf([join(dir, "node")])).toThrow(/no Debian package has/);
+  });
+
+  it.runIf(existsSync("/usr/bin/dpkg"))("of Node's libraries have their entries in dpkg's database", async () => {
+    const into = join(dir, "base");
+    const packages = await stageLibraries(libraries(), into);
+    const names = packages.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["libc6", "libstdc++6"]));
+    const database = join(into, "var/lib/dpkg/status.d");
+    expect(readdirSync(database).toSorted()).toEqual(names.toSorted());
+    for (const { name, version, entry } of packages) {
+      expect(entry).toContain(`\nVersion: ${version}\n`);
+      expect(readFileSync(join(database, name), "utf8")).toBe(`${entry}\n`);
+    }
+    for (const path of libraries()) expect(statSync(join(into, path)).size).toBe(statSync(path).size);
   });
 });

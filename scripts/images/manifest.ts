@@ -39,8 +39,8 @@ interface Manifest {
 }
 
 /**
- * Reads the manifests that `deploy/check` rendered, so that images run here exactly as in a
- * cluster.
+ * Reads the manifests that `deploy/check` rendered, so that images run here with the settings, user
+ * and memory limits of a cluster.
  */
 export async function readManifests(file: string): Promise<(service: Service) => ContainerSpec> {
   const manifests = JSON.parse(await readFile(file, "utf8")) as Manifest[];

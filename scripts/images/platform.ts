@@ -76,7 +76,13 @@ export async function openPlatform(
     addressOf,
     evaluate: (service, module) =>
       podman("exec", container(service), "/usr/bin/node", "--input-type=module", "--eval", module),
-    pidOf: async (service) => Number(await podman("inspect", "--format", "{{.State.Pid}}", container(service))),
+    async pidOf(service) {
+      const state = await podman("inspect", "--format", "{{.State.Pid}} {{.State.OOMKilled}}", container(service));
+      const [pid, oomKilled] = state.trim().split(" ");
+      if (pid === "0")
+        throw new Error(`${service} has ended${oomKilled === "true" ? ": it reached its memory limit" : ""}`);
+      return Number(pid);
+    },
     stop: async (service) => {
       await podman("stop", "--time", "60", container(service));
       return Number(await podman("inspect", "--format", "{{.State.ExitCode}}", container(service)));
@@ -124,9 +130,13 @@ async function openBacking(
   host: string,
   { database, brokerConfig: configFile }: DevIdentities,
 ): Promise<BackingUrls> {
-  const place = (name: string) => ({ dataDir: join(state, name), logFile: join(state, `${name}.log`), port: 0 });
-  const mongod = stack.use(await openMongod({ ...place("mongod"), access: database }));
-  const nats = stack.use(await openNatsServer({ ...place("nats"), configFile }));
+  const serverOptions = (name: string) => ({
+    dataDir: join(state, name),
+    logFile: join(state, `${name}.log`),
+    port: 0,
+  });
+  const mongod = stack.use(await openMongod({ ...serverOptions("mongod"), access: database }));
+  const nats = stack.use(await openNatsServer({ ...serverOptions("nats"), configFile }));
   const users = databaseUsers("vidimus", database.passwords);
   await ensureDatabaseUsers(mongod.url, Object.values(users));
   const way = async (url: string) => {

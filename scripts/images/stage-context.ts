@@ -48,7 +48,7 @@ export async function stageContext(context: string, base: string): Promise<void>
 
 /** Stages Node and its libraries that a base may lack; returns the packages of these libraries. */
 async function stageNode(context: string): Promise<DebianPackage[]> {
-  await place(process.execPath, join(context, "node/usr/bin/node"));
+  await stageFile(process.execPath, join(context, "node/usr/bin/node"));
   return stageLibraries(
     libraries().filter((path) => path.includes("libatomic")),
     join(context, "node"),
@@ -68,7 +68,7 @@ async function stageBase(context: string, wanted: string): Promise<DebianPackage
     base,
   );
   await mkdir(join(base, "etc"), { recursive: true });
-  await place("/etc/os-release", join(base, "etc/os-release"));
+  await stageFile("/etc/os-release", join(base, "etc/os-release"));
   await writeFile(join(base, "etc/passwd"), `nonroot:x:${user}:${user}:nonroot:/tmp:/sbin/nologin\n`);
   await writeFile(join(base, "etc/group"), `nonroot:x:${user}:\n`);
   await writeFile(join(base, "etc/nsswitch.conf"), "hosts: files dns\n");
@@ -81,8 +81,8 @@ async function stageBase(context: string, wanted: string): Promise<DebianPackage
  * Copies libraries with their packages' entries in dpkg's database, one file for each as in
  * distroless images, where scanners look for them.
  */
-async function stageLibraries(paths: readonly string[], into: string): Promise<DebianPackage[]> {
-  for (const path of paths) await place(path, join(into, path));
+export async function stageLibraries(paths: readonly string[], into: string): Promise<DebianPackage[]> {
+  for (const path of paths) await stageFile(path, join(into, path));
   const packages = debianPackagesOf(paths);
   const database = join(into, "var/lib/dpkg/status.d");
   await mkdir(database, { recursive: true });
@@ -97,12 +97,12 @@ async function readSystem(): Promise<ImageContent["system"]> {
 }
 
 /** Returns the paths of the shared libraries that this Node loads, and of its loader. */
-function libraries(): string[] {
+export function libraries(): string[] {
   const lines = execFileSync("ldd", [process.execPath], { encoding: "utf8" });
   return Array.from(lines.matchAll(/(\/\S+) \(0x/g), ([, path = ""]) => path);
 }
 
-async function place(from: string, to: string): Promise<void> {
+async function stageFile(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await copyFile(await realpath(from), to);
 }

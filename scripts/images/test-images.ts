@@ -1,19 +1,19 @@
 /**
- * `npm run test:images`: builds the images, runs those of the five services with podman as
- * deploy/k8s says (user, read-only root, no capabilities, memory limits, variables) on isolated
- * networks with mTLS, and checks that the demonstration passes, that networks and certificates keep
- * callers from signing, and that SIGTERM drains. Needs root, buildah, podman, runc, netavark,
- * aardvark-dns and Go.
+ * `npm run test:images`: builds the images, looks at the content of each, runs those of the five
+ * services with podman as deploy/k8s says (user, read-only root, no capabilities, memory limits,
+ * variables) on isolated networks with mTLS, and checks that the demonstration passes, that networks
+ * and certificates keep callers from signing, and that SIGTERM drains. Needs root, buildah, podman,
+ * runc, netavark, aardvark-dns and Go.
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { demonstrate } from "../demo/demonstrate.ts";
-import { buildImages } from "./build-images.ts";
-import { imagesDir } from "./containers.ts";
+import { buildImages, imageOf } from "./build-images.ts";
+import { imagesDir, podman } from "./containers.ts";
 import { describePlatform } from "./describe-platform.ts";
 import { readManifests } from "./manifest.ts";
 import { openPlatform } from "./platform.ts";
-import { type Service, services } from "./stage-context.ts";
+import { type Image, images, type Service, services } from "./stage-context.ts";
 
 const root = join(import.meta.dirname, "../..");
 const rendered = join(imagesDir, "rendered");
@@ -112,15 +112,18 @@ async function checkContent(): Promise<void> {
     console.log(listed("node") === process.versions.node, names.every((name) => installed(name) === listed(name)),
       /^ID=/m.test(readFileSync("/etc/os-release", "utf8")));`;
   const malloc = "console.log(process.env.MALLOC_ARENA_MAX, process.env.MALLOC_MMAP_THRESHOLD_)";
+  for (const image of images) {
+    expectEqual(`${image} lists Node and its libraries`, await evaluateAlone(image, versions), "true true true");
+  }
   for (const service of services) {
-    expectEqual(
-      `${service} lists Node and its libraries`,
-      await platform.evaluate(service, versions),
-      "true true true",
-    );
     const settings = service === "phrases" ? "2 32768" : "2 131072";
     expectEqual(`${service} sets glibc`, await platform.evaluate(service, malloc), settings);
   }
+}
+
+/** Runs a module in a container that is only an image, without its manifest. */
+function evaluateAlone(image: Image, module: string): Promise<string> {
+  return podman("run", "--rm", "--network", "none", imageOf(image), "--input-type=module", "--eval", module);
 }
 
 async function checkReadOnly(): Promise<void> {

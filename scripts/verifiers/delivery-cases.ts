@@ -113,7 +113,7 @@ function eventCases(now: number): (Pick<DeliveryCase, "title" | "headers" | "bod
       Object.assign({ title: `genuine, endpoint.${name}` }, of(`endpoint.${name}`)),
     ),
     {
-      title: "an event under another secret",
+      title: "an event with a changed byte",
       ...ping,
       body: ping.body.replace("acme", "acma"),
       refusedBy: hmac,

@@ -12,6 +12,7 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { PublishedDocumentService } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_service";
+import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
@@ -32,7 +33,10 @@ const teamsDoors = [
 
 const meshDoors = [
   { name: "access", services: [TenantService] },
-  { name: "documents", services: [DocumentService, PublishedDocumentService, SnapshotFeedService, SchemaService] },
+  {
+    name: "documents",
+    services: [DocumentService, PublishedDocumentService, SnapshotFeedService, SignatureAuditService, SchemaService],
+  },
   { name: "phrases", services: [PhraseService] },
   { name: "signing", services: [SigningService, TrustListService] },
   { name: "delivery", services: [EndpointService, DeliveryLogService] },
@@ -40,6 +44,7 @@ const meshDoors = [
 
 const meshOnly = [
   SnapshotFeedService,
+  SignatureAuditService,
   PublishedDocumentService,
   SigningService,
   TrustListService,

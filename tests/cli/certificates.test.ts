@@ -1,5 +1,10 @@
 /** The command line against services that demand certificates. */
-import type { TlsFiles } from "@vidimus/kit/tls/tls-files";
+import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { Readiness } from "@vidimus/kit/readiness";
+import { partialRoute, startTeamsServer } from "@vidimus/kit/rpc/doors/teams/teams-server";
+import { createLogger } from "@vidimus/kit/telemetry/log";
+import { createMetrics } from "@vidimus/kit/telemetry/metrics";
+import { parsePem, readPemFiles, type TlsFiles } from "@vidimus/kit/tls/tls-files";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,16 +62,44 @@ it("a certificate without a grant is refused, and the message names its identity
 
 it("a certificate without its key, or with a key that others may read, is an error before any request", async () => {
   const { operator } = identities;
-  const half = await listTenants(...at(), "--cert", operator.certFile);
+  // Nothing listens there, so a request would fail with another message.
+  const nowhere = ["--access", "127.0.0.1:1"];
+  const half = await listTenants(...nowhere, "--cert", operator.certFile);
   expect(half).toMatchObject({ code: 1, stderr: expect.stringContaining("--keyfile") });
   const open = await identities.issue("open", ["spiffe://vidimus.localhost/operator"]);
   await chmod(open.keyFile, 0o644);
   const stderr = expect.stringContaining("has mode 0644, which lets others at the secret");
-  expect(await listTenants(...at(), ...flagsOf(open))).toMatchObject({ code: 1, stderr });
+  expect(await listTenants(...nowhere, ...flagsOf(open))).toMatchObject({ code: 1, stderr });
 });
 
 it("a server whose certificate names another service is not called", async () => {
   const stderr = expect.stringContaining("cannot be reached");
   const target = ["--access", stack.dev.grpc.documents];
   expect(await listTenants(...target, ...flagsOf(identities.operator))).toMatchObject({ code: 1, stderr });
+});
+
+it("with an identity path a service is believed at that path, and at no other", async () => {
+  const files = await identities.issue("placed", ["spiffe://vidimus.localhost/ns/vidimus/sa/gateway"]);
+  const certificate = { value: parsePem(readPemFiles(files)), onChange: () => {}, removeListener: () => {} };
+  const [log, metrics] = [createLogger("access", "silent"), createMetrics("access")];
+  const routes = [partialRoute(AccessService, {})];
+  const readiness = new Readiness();
+  await using teams = await startTeamsServer({
+    routes,
+    host: "127.0.0.1",
+    port: 0,
+    certificate,
+    readiness,
+    log,
+    metrics,
+  });
+  const teamsAt = ["--access", `127.0.0.1:${teams.port}`, ...flagsOf(identities.operator)];
+  const usualAt = [...at(), ...flagsOf(identities.operator)];
+  const path = ["--identity-path", "/ns/vidimus/sa/{service}"];
+  // The door has no grants, so it refuses a caller who has believed it.
+  const reached = { code: 1, stderr: expect.stringContaining("it has no grant") };
+  const unreached = { code: 1, stderr: expect.stringContaining("cannot be reached") };
+  expect(await listTenants(...teamsAt, ...path)).toMatchObject(reached);
+  expect(await listTenants(...teamsAt)).toMatchObject(unreached);
+  expect(await listTenants(...usualAt, ...path)).toMatchObject(unreached);
 });

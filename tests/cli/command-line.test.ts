@@ -161,7 +161,7 @@ test("a document is pushed, edited and listed, and its history names the user", 
   ]);
 });
 
-test("signing keys are listed, prepared, retired, activated, revoked, and what they signed is audited", async () => {
+test("signing keys are listed, prepared, retired, activated, revoked and rewrapped, and the ledger audited", async () => {
   const states = async () =>
     ((await vidimusJson(["signing-keys", "list"])).result as { state: string }[]).map(({ state }) => state);
   expect(await states()).toEqual(["active", "pending"]);
@@ -257,8 +257,23 @@ test("a failing receiver is seen in documents show, endpoints show, doctor and d
   expect(states[0]).toEqual([delivery!.id, "pending"]);
   expect(states.at(-1)).toEqual([delivery!.id, "delivered"]);
   expect(states.slice(0, -1).every(([, state]) => state === "pending")).toBe(true);
+  await vidimusJson(["endpoints", "delete", endpointId]);
+});
+
+test("deliveries and endpoints are printed with --json as the public API answers them", async () => {
+  await using receiver = await openReceiver();
+  const made = await vidimusJson(["endpoints", "create", "--url", receiver.url, "--types", "core/tag"]);
+  const { id: endpointId } = made.result as { id: string };
+  const document = { id: randomUUID(), type: "core/tag", title: "Regn", meta: { slug: randomUUID() } };
+  await vidimusJson(["documents", "create", "-"], JSON.stringify(document));
+  await vidimusJson(["documents", "publish", document.id]);
+  const deliveryId = await vi.waitFor(async () => {
+    const { result } = await vidimusJson(["deliveries", "list", "--endpoint", endpointId]);
+    expect(result).toMatchObject([{ state: "delivered" }]);
+    return (result as { id: string }[])[0]!.id;
+  }, 20_000);
   const ofCli = async (...argv: string[]) => (await vidimusJson(argv)).result;
-  expect(await ofCli("deliveries", "show", delivery!.id)).toEqual(await dataOf(`/deliveries/${delivery!.id}`));
+  expect(await ofCli("deliveries", "show", deliveryId)).toEqual(await dataOf(`/deliveries/${deliveryId}`));
   const { items } = await dataOf(`/deliveries?endpointId=${endpointId}`);
   expect(await ofCli("deliveries", "list", "--endpoint", endpointId)).toEqual(items);
   const { endpoint } = await dataOf(`/endpoints/${endpointId}`);
@@ -285,17 +300,26 @@ test(
     const { id: signingKey } = prepared.result as { id: string };
     expect((await audit("--service", "signing"))[0]).toMatchObject({ ...by, tenant: null, subject: signingKey });
     expect(await audit("--service", "documents", "--actor", "nobody")).toEqual([]);
+    expect(await audit("--service", "delivery", "--actor", "nobody")).toEqual([]);
+    expect(await audit("--service", "delivery", "--actor", "cli:kari", "--limit", "1")).toMatchObject([
+      { subject: id },
+    ]);
     expect(await audit("--limit", "3")).toMatchObject([
       { service: "signing", subject: signingKey },
       { service: "access", subject: keyId },
       { service: "delivery", subject: id },
     ]);
-    const away = await vidimusJson(["audit", "list", "--limit", "2", "--signing", "127.0.0.1:1"]);
-    expect([away.code, away.stderr]).toEqual([1, expect.stringContaining("not read: the signing service")]);
-    expect(away.result).toMatchObject([{ service: "access" }, { service: "delivery" }]);
     expect((await vidimus(["audit", "list", "--service", "phrases"], { cwd })).code).toBe(2);
   },
 );
+
+test("audit list names a service that cannot be read, fails, and prints the entries of the others", async () => {
+  await vidimusJson(["endpoints", "create", "--url", "http://127.0.0.1:9/"]);
+  await vidimusJson(["keys", "create", "--name", "audited", "--scopes", "phrases:read"]);
+  const away = await vidimusJson(["audit", "list", "--limit", "2", "--signing", "127.0.0.1:1"]);
+  expect([away.code, away.stderr]).toEqual([1, expect.stringContaining("not read: the signing service")]);
+  expect(away.result).toMatchObject([{ service: "access" }, { service: "delivery" }]);
+});
 
 test("an offline root delegates to the stack's list key, and doctor verifies the list under it", async () => {
   const of = async (...argv: string[]) => {

@@ -52,7 +52,10 @@ describe("a document whose snapshots are all refused", { timeout: timeoutMs }, (
     return own.reduce((sum, [, { total }]) => sum + (total?.count ?? 0), 0);
   }
 
-  /** Refuses `count` snapshots of one document, then accepts; answers what the drain cost a snapshot. */
+  /**
+   * Refuses `count` snapshots of one document, then accepts; answers what the drain cost for each
+   * snapshot.
+   */
   async function drain(tenantId: string, count: number) {
     await using own = await openLedgerReceiver();
     own.answerWith((_post, response) => response.writeHead(500).end());

@@ -1,6 +1,6 @@
 /**
- * Processes are killed in the middle of 2,000 snapshots of five tenants. Each snapshot is delivered,
- * in its document's order, and a repeat is the same webhook.
+ * Processes are killed in the middle of 2,000 snapshots of five tenants. Each snapshot is
+ * delivered, in its document's order, and a repeat is the same webhook.
  */
 import { openThreeNodes, type ThreeNodes } from "@vidimus/devstack/testing/three-nodes";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";

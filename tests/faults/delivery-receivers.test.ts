@@ -1,6 +1,6 @@
 /**
- * Receivers that fail in every way for three seconds. Each has a tenant of its own, and all fail at
- * the same time: none is to delay another.
+ * Receivers that fail at first, most of them for three seconds. Each has a tenant of its own, and
+ * all fail at the same time.
  */
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { openRpcClient } from "@vidimus/kit/rpc/client/client";

@@ -143,7 +143,7 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
     expect(await attackNats(stack.dev.nats, undefined)).toBe("in");
   });
 
-  it("keeps its documents with --mtls, and is closed to whoever has no certificate", async () => {
+  it("keeps its documents with --mtls, and is closed to strangers, also after its servers were killed", async () => {
     await using stack = await open(true);
     const { dev } = stack;
     expect(await push(dev)).toBe(409);
@@ -186,6 +186,7 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
     await using stack = await open(false);
     expect(await push(stack.dev)).toBe(409);
     expect((await attackMongodb(stack.dev.mongodb))[0]).toBe("ok");
+    expect(await attackNats(stack.dev.nats, undefined)).toBe("in");
     expect(stack.dev.tls).toBeUndefined();
   });
 });

@@ -65,13 +65,13 @@ describe("npm start", { timeout: 120_000 }, () => {
     await running(second);
   });
 
-  it("stops in order at Ctrl-C, although npm forwards the signal a second time", async () => {
+  it("stops completely at Ctrl-C, although npm forwards the signal a second time", async () => {
     const start = npm("start");
     const { pids, stackPid } = await running(start);
     // As from a terminal, the whole process group gets the signal: npm and the stack.
     process.kill(-start.child.pid!, "SIGINT");
     await allGone([stackPid, ...pids]);
-    // The lock is removed last in a complete stop; a killed stack leaves it.
+    // `stack.json` is removed once all processes have ended; a killed stack leaves it.
     await expect(readFile(join(stateDir, "stack.json"))).rejects.toThrow("ENOENT");
   });
 

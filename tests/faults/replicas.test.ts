@@ -1,7 +1,7 @@
 /**
- * Two processes of every service under 100 creates and 50 reads a second, with webhooks flowing: no
- * request fails, none waits, and no webhook is lost or out of order, while a process is restarted or
- * hangs.
+ * Two processes of every service under 100 creates and 50 reads a second: no request fails and none
+ * waits while a process is restarted or hangs, and no webhook is lost or out of order while
+ * processes are restarted.
  */
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { type ServiceName, serviceNames } from "@vidimus/devstack/stack/program-names";
@@ -118,7 +118,7 @@ function longestCheckSince(startMs: number, processes: readonly ReplicaProcess[]
 async function restart(service: ServiceName, replica: ReplicaProcess): Promise<void> {
   await replica.restart();
   if (service === "gateway") await vi.waitUntil(() => load.uses(replica), { timeout: 10_000 });
-  // Nothing calls delivery; it takes its partitions when it is ready.
+  // The load never calls delivery, of which a process that is ready already knows its tenants.
   else if (service !== "delivery") await untilUsed(replica, service === "documents" ? 10 : 1);
 }
 

@@ -1,4 +1,7 @@
-/** Signing under load: keys that are rotated and revoked, processes that are killed, signing switched off. */
+/**
+ * Signing under load: keys that are rotated and revoked, processes that are killed, signing
+ * switched off.
+ */
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import { openDevClient } from "@vidimus/devstack/stack/dev-client";
 import { openProcessConstellation, type ProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
@@ -102,7 +105,7 @@ function untilSigned(keyId: string, count = 5): Promise<boolean> {
   return vi.waitUntil(() => signed() >= count, patient);
 }
 
-/** Makes the ring as if its pending keys had been published a day earlier. */
+/** Makes the ring as if its pending keys had been published 25 hours earlier. */
 async function backdatePending(): Promise<void> {
   const kek = createSecretKey(await readFile(join(stack.stateDir, "kek")));
   const rings = new SealedRings(new RingStore(ledger), localWrappedCustody(kek));
@@ -202,14 +205,14 @@ describe("under load", () => {
   }, 120_000);
 });
 
-test("no other process, log, database or stream has a byte of a private key or of a shared secret", async () => {
+test("no other process, log, database or stream holds a private key or a shared secret", async () => {
   const secrets = await rawSecrets(stack.stateDir, ledger, endpointSecret);
   expect(Object.keys(secrets).length).toBeGreaterThan(5);
   expect(await secretsInFiles(stack.stateDir, await runningPids(), secrets)).toEqual([]);
   expect(await secretsInRows(mongo, secrets)).toEqual([]);
 }, 60_000);
 
-test("the scan finds what is planted, in a log and in a row: it can fail", async () => {
+test("the scan for secrets can fail: it finds what is planted in a log and in a row", async () => {
   const secrets = await rawSecrets(stack.stateDir, ledger, endpointSecret);
   const pids = await runningPids();
   const log = join(stack.stateDir, "logs", "planted.log");

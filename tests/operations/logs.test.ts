@@ -1,5 +1,6 @@
 /**
- * The logs of the five processes: actor, call and request id, and never a key, a secret or a body.
+ * The logs of the five services: request ids and prefixes of keys, and never a key, a secret or a
+ * body.
  */
 import { type ProcessConstellation, openProcessConstellation } from "@vidimus/devstack/testing/process-constellation";
 import { readFile } from "node:fs/promises";
@@ -56,7 +57,7 @@ async function send(path: string, init: RequestInit, expected: number): Promise<
   requestIds.push(answer.headers.get("x-request-id") ?? "no request id");
 }
 
-/** Every kind of call, with success and failure. */
+/** Calls with keys, bodies, queries and secrets that no log may contain; some fail. */
 async function useEverything(): Promise<void> {
   prefixes.push(prefixOf(secretKey("the tenant's key", room.apiKey)));
   await manageKeys();
@@ -140,7 +141,7 @@ async function readLogs(): Promise<string> {
   return (await Promise.all(files)).join("\n");
 }
 
-describe("after every kind of call has succeeded and failed once,", () => {
+describe("after calls that carry secrets have succeeded and failed,", () => {
   test("the logs have the request id of every request, and the prefix of every key that was accepted", async () => {
     expect(requestIds.length).toBeGreaterThan(15);
     await vi.waitFor(async () => {

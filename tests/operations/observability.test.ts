@@ -62,7 +62,7 @@ test("alerts and runbooks ask only for codes that the metrics of calls have", as
   expect(asked.filter((code) => !counted.has(code))).toEqual([]);
 });
 
-test("pending snapshots are counted from the database at each scrape", async () => {
+test("the metrics of pending snapshots are 0 once every snapshot is settled", async () => {
   // Snapshots that an earlier test file of the worker has published may not be settled yet.
   await vi.waitFor(async () => {
     const text = await (await fetch(`${stack.dev.ops.documents}/metrics`)).text();

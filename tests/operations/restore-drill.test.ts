@@ -69,7 +69,7 @@ afterAll(async () => {
   await opened.disposeAsync();
 });
 
-/** Replaces the MongoDB by an empty one. */
+/** Replaces the MongoDB by an empty one, and deletes what the broker has stored. */
 async function openCluster(name: string): Promise<void> {
   await mongo?.close();
   await cluster?.[Symbol.asyncDispose]();
@@ -150,7 +150,7 @@ const phrase = (text: string) => JSON.stringify({ language: "en", phrase: text }
 const json = { "content-type": "application/json" };
 const putPhrase = (text: string) => room.request("/v1/phrases", { method: "PUT", headers: json, body: phrase(text) });
 
-test("databases of five moments come back together: nothing is lost, and no id comes with two bodies", async () => {
+test("databases of five moments come back: no snapshot in them is lost, and no id comes with two bodies", async () => {
   const withheldLater = await publish();
   await putPhrase("kept");
   await back("access");

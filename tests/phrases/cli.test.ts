@@ -76,6 +76,9 @@ test("word lists, a hunspell dictionary and standard input are imported with a l
     code: 1,
     stderr: expect.stringContaining("--language") as string,
   });
+});
+
+test("an import of a file that is not UTF-8 is refused, and the message names --encoding", async () => {
   await file("latin1", Buffer.from("k\xf6tt\n", "latin1"));
   expect(await phrases(["import", "latin1", "--language", "sv"])).toMatchObject({
     code: 1,
@@ -150,17 +153,26 @@ test("--replace says what it would do, and with --yes makes a language what the 
   expect(JSON.parse((await replace("--json", "--yes")).stdout)).toMatchObject({ unchanged: 3, deleted: 0 });
 });
 
-test("--replace writes nothing when one row is invalid, in the last part too, or of another language", async () => {
+test.for([
+  ["invalid", `hr,${"å".repeat(257)}`, "phrase must have at most 256 characters"],
+  ["of another language", "sr,riječ", "language must be hr"],
+] as const)("--replace writes nothing when one row, even of the last part, is %s", async ([, last, fault]) => {
   await demo.put({ language: "hr", phrase: "bleibt" });
-  const rows = Array.from({ length: 50_001 }, (_, n) => `${n === 50_000 ? "sr" : "hr"},riječ ${n}`);
-  await file("hr.csv", ["language,phrase", ...rows].join("\n"));
+  const rows = Array.from({ length: 50_000 }, (_, n) => `hr,riječ ${n}`);
+  await file("hr.csv", ["language,phrase", ...rows, last].join("\n"));
   const run = await phrases(["import", "hr.csv", "--replace", "--language", "hr", "--yes"]);
   expect(run.code).toBe(1);
-  expect(run.stderr).toContain("line 50002: language must be hr");
+  expect(run.stderr).toContain(`line 50002: ${fault}`);
   expect((await phrasesOf(demo.get("?language=hr"))).map(({ phrase }) => phrase)).toEqual(["bleibt"]);
-  for (const argv of [["import", "hr.csv", "--replace"], ["import", "hr.csv", "--yes"], ["delete"]]) {
-    expect(await phrases(argv)).toMatchObject({ code: 1 });
-  }
+});
+
+test.for([
+  ["import --replace", "without --language", ["import", "et.csv", "--replace"], "pass --language"],
+  ["import --yes", "without --replace", ["import", "et.csv", "--yes"], "--yes is for --replace"],
+  ["delete", "without an id or a language", ["delete"], "pass an id, or --language"],
+] as const)("%s is refused %s", async ([, , argv, message]) => {
+  await file("et.csv", "language,phrase\net,sõna\n");
+  expect(await phrases([...argv])).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
 });
 
 test("a language is deleted with --yes only", async () => {

@@ -75,6 +75,7 @@ describe("GET /v1/phrases", () => {
       commonMistakes: ["a", "b"],
     });
     const response = await demo.get(`?format=csv&language=${language}`);
+    expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(response.headers.get("content-disposition")).toBe('attachment; filename="phrases.csv"');
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -84,8 +85,10 @@ describe("GET /v1/phrases", () => {
   });
 
   test("200 for a language without phrases: an empty list, a header alone", async () => {
-    expect(await (await demo.get("?language=tlh")).json()).toEqual({ ok: true, data: { phrases: [] } });
-    expect(await (await demo.get("?language=tlh&format=csv")).text()).toBe(`${phraseColumns}\r\n`);
+    const [json, csv] = [await demo.get("?language=tlh"), await demo.get("?language=tlh&format=csv")];
+    expect([json.status, csv.status]).toEqual([200, 200]);
+    expect(await json.json()).toEqual({ ok: true, data: { phrases: [] } });
+    expect(await csv.text()).toBe(`${phraseColumns}\r\n`);
   });
 
   test("language matches exactly, in any case, and two aliases of a language are two languages", async () => {
@@ -171,9 +174,10 @@ describe("PUT /v1/phrases", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
     const { data } = (await response.json()) as { data: { phrase: PhraseJson } };
     expect(Object.keys(data)).toEqual(["phrase"]);
-    const again = await demo.put({ language, phrase: "kött", forbidden: true });
+    const again = await demo.put({ language, phrase: "ko\u0308tt", forbidden: true });
     expect(again).toMatchObject({
       id: data.phrase.id,
+      phrase: "kött",
       description: "",
       forbidden: true,
       createdAt: data.phrase.createdAt,
@@ -188,19 +192,14 @@ describe("PUT /v1/phrases", () => {
     expect((await phrasesOf(rival.get())).some(({ id }) => id === phrase.id)).toBe(false);
   });
 
-  test("two racing puts of one phrase answer one id and leave one row", async () => {
+  test("409 CONFLICT when the id belongs to one phrase and the text to another; neither is changed", async () => {
     const language = freshLanguage();
-    const phrases = await Promise.all(Array.from({ length: 16 }, () => demo.put({ language, phrase: "p" })));
-    expect(new Set(phrases.map(({ id }) => id)).size).toBe(1);
-    expect(await phrasesOf(demo.get(`?language=${language}`))).toHaveLength(1);
-  });
-
-  test("409 CONFLICT when the id belongs to one phrase and the text to another", async () => {
-    const language = freshLanguage();
-    const { id } = await demo.put({ language, phrase: "a" });
-    await demo.put({ language, phrase: "b" });
-    const { status, code } = await refusal(demo.send("PUT", "", JSON.stringify({ id, language, phrase: "b" })));
+    const a = await demo.put({ language, phrase: "a" });
+    const b = await demo.put({ language, phrase: "b" });
+    const body = JSON.stringify({ id: a.id, language, phrase: "b" });
+    const { status, code } = await refusal(demo.send("PUT", "", body));
     expect([status, code]).toEqual([409, "CONFLICT"]);
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([a, b]);
   });
 
   test.for([
@@ -228,9 +227,8 @@ describe("PUT /v1/phrases", () => {
     if (pointer !== "") expect(details).toContainEqual(expect.objectContaining({ pointer }));
   });
 
-  test("413 above 1 MiB, 415 for another type", async () => {
+  test("413 above 1 MiB", async () => {
     expect(await refusal(demo.send("PUT", "", " ".repeat(1024 * 1024 + 1)))).toMatchObject({ status: 413 });
-    expect(await refusal(demo.send("PUT", "", "language,phrase", "text/csv"))).toMatchObject({ status: 415 });
   });
 });
 
@@ -255,24 +253,18 @@ describe("POST /v1/phrases/import", () => {
   });
 
   test("200: an import without rows imports none", async () => {
-    for (const body of ["[]", '{"phrases":[]}']) {
-      expect(await (await imports(body)).json()).toEqual({
+    for (const [body, type] of [
+      ["[]", "application/json"],
+      ['{"phrases":[]}', "application/json"],
+      ["language,phrase\r\n", "text/csv"],
+    ] as const) {
+      const response = await imports(body, type);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({
         ok: true,
         data: { imported: 0, created: 0, changed: 0, unchanged: 0 },
       });
     }
-    expect(await (await imports("language,phrase\r\n", "text/csv")).json()).toEqual({
-      ok: true,
-      data: { imported: 0, created: 0, changed: 0, unchanged: 0 },
-    });
-  });
-
-  test("tenant ids in rows and columns are ignored", async () => {
-    const language = freshLanguage();
-    await imports(JSON.stringify({ tenantId: "rival", phrases: [{ language, phrase: "a", tenant_id: "rival" }] }));
-    await imports(`tenant,language,phrase\r\nrival,${language},b\r\n`, "text/csv");
-    expect(await phrasesOf(demo.get(`?language=${language}`))).toHaveLength(2);
-    expect(await phrasesOf(rival.get(`?language=${language}`))).toEqual([]);
   });
 
   test("400: one bad row among 50,000 writes nothing and names its line", async () => {
@@ -299,12 +291,14 @@ describe("POST /v1/phrases/import", () => {
     expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([]);
   });
 
-  test("400: the id of one phrase with the text of another is a bad row", async () => {
+  test("400: the id of one phrase with the text of another is a bad row, and no row is written", async () => {
     const language = freshLanguage();
-    const { id } = await demo.put({ language, phrase: "a" });
-    await demo.put({ language, phrase: "b" });
-    const { status, details } = await refusal(imports(`id,language,phrase\n${id},${language},b\n`, "text/csv"));
-    expect([status, details]).toEqual([400, [expect.objectContaining({ line: 2, pointer: "/0/id" })]]);
+    const a = await demo.put({ language, phrase: "a" });
+    const b = await demo.put({ language, phrase: "b" });
+    const rows = `id,language,phrase\r\n,${language},c\r\n${a.id},${language},b\r\n`;
+    const { status, details } = await refusal(imports(rows, "text/csv"));
+    expect([status, details]).toEqual([400, [expect.objectContaining({ line: 3, pointer: "/1/id" })]]);
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([a, b]);
   });
 
   test.for([
@@ -327,71 +321,23 @@ describe("POST /v1/phrases/import", () => {
     expect(message).toContain(named);
   });
 
-  test("400 for bytes that are not UTF-8, and for 50,001 rows", async () => {
+  test("400 for bytes that are not UTF-8", async () => {
     const latin1 = Buffer.from("language,phrase\nsv,k\xf6tt\n", "latin1");
     expect(await refusal(demo.send("POST", "/import", latin1, "text/csv"))).toMatchObject({ status: 400 });
-    const many = JSON.stringify(Array.from({ length: 50_001 }, () => ({ language: "sv", phrase: "a" })));
-    expect(await refusal(imports(many))).toMatchObject({ status: 400, code: "INVALID_PAYLOAD" });
-  });
-
-  test("413 above 10 MiB, 415 for another type", async () => {
-    expect(await refusal(imports(" ".repeat(10 * 1024 * 1024 + 1)))).toMatchObject({ status: 413 });
-    expect(await refusal(imports("a", "text/plain"))).toMatchObject({ status: 415 });
   });
 });
 
 describe("DELETE /v1/phrases/:id", () => {
-  test("200 with the id, and 404 the second time", async () => {
-    const { id } = await demo.put({ language: freshLanguage(), phrase: "p" });
-    const response = await demo.delete(id);
-    expect([response.status, await response.json()]).toEqual([200, { ok: true, data: { id } }]);
-    expect(await refusal(demo.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
-  });
-
-  test("404 for another tenant's phrase, which stays", async () => {
+  test("200 with the id, in any case, after which the phrase is not listed; 404 the second time", async () => {
     const language = freshLanguage();
     const { id } = await demo.put({ language, phrase: "p" });
-    expect(await refusal(rival.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
-    expect(await phrasesOf(demo.get(`?language=${language}`))).toMatchObject([{ id }]);
+    const response = await demo.delete(id.toUpperCase());
+    expect([response.status, await response.json()]).toEqual([200, { ok: true, data: { id } }]);
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([]);
+    expect(await refusal(demo.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
   test.for([randomUUID(), "nonsense", "%00", "a%2Fb"])("404 for %s, which is no phrase", async (id) => {
     expect(await refusal(demo.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
-});
-
-describe("every endpoint", () => {
-  const calls = [
-    ["GET", "", "phrases:read"],
-    ["PUT", "", "phrases:write"],
-    ["POST", "/import", "phrases:write"],
-    ["DELETE", `/${randomUUID()}`, "phrases:write"],
-  ] as const;
-
-  test.for(calls)("%s %s: 401 for an unknown key, before the body is parsed", async ([method, path]) => {
-    const unknown = openDictionary(stack.dev.gateway, "vk_nobody");
-    expect(await refusal(unknown.send(method, path, method === "GET" ? undefined : "{"))).toMatchObject({
-      status: 401,
-      code: "UNAUTHORIZED",
-    });
-  });
-
-  test.for(calls)("%s %s: 403 that names the scope, for a key without it", async ([method, path, scope]) => {
-    const granted = scope === "phrases:read" ? "phrases:write" : "phrases:read";
-    const { key: secret } = await tenants.issue(room.tenantId, [granted]);
-    const half = openDictionary(stack.dev.gateway, secret);
-    const { status, code, message } = await refusal(half.send(method, path));
-    expect([status, code]).toEqual([403, "FORBIDDEN"]);
-    expect(message).toContain(scope);
-  });
-
-  test.for(["POST /v1/phrases", "PATCH /v1/phrases", "GET /v1/phrases/import", "PUT /v1/phrases/x"])(
-    "405 for %s",
-    async (line) => {
-      const [method, path] = line.split(" /v1/phrases");
-      const response = await demo.send(method!, path!);
-      expect(response.status).toBe(405);
-      expect(response.headers.get("allow")).toMatch(/GET|POST|DELETE/);
-    },
-  );
 });

@@ -86,7 +86,7 @@ const forms = {
 } as const;
 
 test.for(Object.entries(forms))(
-  "four imports at once of %s delay a neighbour's calls by at most 2 s",
+  "four imports at once of %s delay a neighbour by at most 2 s, and take less than 160 MiB",
   { timeout: 120_000 },
   async ([, [type, body]]) => {
     const imports = Array.from({ length: importsAtOnce }, async () => (await attacker.import(body, type)).status);
@@ -98,7 +98,7 @@ test.for(Object.entries(forms))(
 );
 
 test.for(Object.entries(forms).filter(([name]) => name !== "rows of many mistakes"))(
-  "four imports of %s sent past the gateway are refused, and delay a neighbour by at most 2 s",
+  "four imports of %s past the gateway are refused; they cost others at most 2 s and 160 MiB",
   { timeout: 120_000 },
   async ([, [type, body]]) => {
     const format = type === "text/csv" ? PhraseFormat.CSV : PhraseFormat.JSON;

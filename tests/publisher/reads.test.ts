@@ -167,7 +167,14 @@ describe("a collection", () => {
     await refusal(own.request(`/v1/publisher/audio?cursor=${nextCursor}A`), 400, "INVALID_QUERY");
     const [id = ""] = (await walk(own, "/audio")).map((item) => item.id);
     await refusal(own.request(`/v1/publisher/documents/${id}/versions?cursor=${nextCursor}`), 400, "INVALID_QUERY");
-    // `GET /v1/documents` takes a foreign cursor for a malformed one, and answers the first page.
+  });
+
+  test("gives cursors that GET /v1/documents takes for malformed ones, and answers with the first page", async () => {
+    const own = await tenants.create();
+    for (const type of ["core/audio", "core/image"]) {
+      for (let count = 0; count < 3; count += 1) await publish(own, draftOf(type));
+    }
+    const { nextCursor } = await read<Page>(own, "/audio?limit=1");
     const foreign = await success<Page>(own.request(`/v1/documents?type=core/image&cursor=${nextCursor}`), 200);
     expect(foreign.items).toHaveLength(3);
   });

@@ -125,7 +125,7 @@ describe("versions", () => {
     expect(versions[0]).toMatchObject({ version: 1, sequence: 3, sha256: snapshots[1]?.sha256 });
   });
 
-  test("answer 304 until something changes", async () => {
+  test("answer 304 until the next publication, and one version answers 304 even after it", async () => {
     const draft = draftOf("core/article");
     const id = await publish(room, draft);
     await signedVersion(id, 1);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Item, type Page, refusal, success } from "../support/answers.ts";
 import { article, type Newsroom } from "../support/newsroom.ts";
 import { transitionAll } from "../support/stored.ts";
-import { everyScope, openTenants, type Tenants } from "../support/tenants.ts";
+import { openTenants, type Tenants } from "../support/tenants.ts";
 import { type SharedConstellation, sharedConstellation } from "../support/shared-constellation.ts";
 
 let stack: SharedConstellation;
@@ -131,7 +131,7 @@ describe("4.2 rules 1 to 3: keyset paging", () => {
     const ticks = Map.groupBy(whole.items, (item) => item.updated_at);
     expect(Math.max(...Array.from(ticks.values(), (tied) => tied.length))).toBeGreaterThan(20);
     expect(new Set(idsOf(whole))).toEqual(new Set(ids));
-    for (const limit of [7, 17, 84, 85]) {
+    for (const limit of [1, 7, 17, 84, 85, 86]) {
       const pages = await walk(room, { limit: String(limit) });
       expect(pages.flatMap(({ items }) => items)).toEqual(whole.items);
       expect(pages.map(({ items }) => items.length)).toEqual([
@@ -289,12 +289,11 @@ describe("4.2 query parameters", () => {
     expect((await pageOf(room, { limit: String(limit) })).items).toHaveLength(Math.min(limit, ids.length));
   });
 
-  test.each("0 201 -1 1000 1e2 1e1 0x10 Infinity NaN 1e309 007 5.0 5.5 +5 %205 5%20 five null ٣".split(" ").concat(""))(
-    "limit=%s is rejected",
-    async (limit) => {
-      expect(await refused(`type=core/article&limit=${limit}`)).toContain('"limit"');
-    },
-  );
+  test.each(
+    "0 201 -1 1000 1e2 1e1 0x10 Infinity NaN 1e309 007 5.0 5.5 +5 %205 5%20 five null ٣ 5%0A".split(" ").concat(""),
+  )("limit=%s is rejected", async (limit) => {
+    expect(await refused(`type=core/article&limit=${limit}`)).toContain('"limit"');
+  });
 
   test.each([
     "2020-01-01T00:00:00Z",
@@ -345,6 +344,7 @@ describe("4.2 query parameters", () => {
     "null",
     "AAAA",
     "====",
+    "W10",
     "0",
     "../..",
     "%F0%9F%98%80",
@@ -368,39 +368,25 @@ describe("4.2 query parameters", () => {
     expect(Buffer.from(nextCursor, "base64url").toString("latin1")).not.toMatch(new RegExp(`${room.tenantId}|article`));
   });
 
-  test.each(["foo=1", "Type=core/tag", "tenant=demo", "tenantId=demo", "offset=5", "limit[]=5"])(
-    "an unknown parameter (%s) is rejected, by name",
-    async (extra) => {
-      expect(await refused(`type=core/article&${extra}`)).toContain(`"${extra.split("=")[0]}"`);
-    },
-  );
+  test.each([
+    "foo=1",
+    "Type=core/tag",
+    "updatedsince=2026-11-21",
+    "__proto__=1",
+    "tenant=demo",
+    "tenantId=demo",
+    "offset=5",
+    "limit[]=5",
+  ])("an unknown parameter (%s) is rejected, by name", async (extra) => {
+    expect(await refused(`type=core/article&${extra}`)).toContain(`"${extra.split("=")[0]}"`);
+  });
 
   test.each(["type=core/article", "limit=5&limit=6", "cursor=a&cursor=b", "status=usable&status=usable"])(
     "a repeated parameter (%s) is rejected",
     async (extra) => {
-      await refused(`type=core/article&${extra}`);
+      expect(await refused(`type=core/article&${extra}`)).toContain(`"${extra.split("=")[0]}"`);
     },
   );
-});
-
-describe("4.2 status 401 and 403", () => {
-  test("401 UNAUTHORIZED without a valid key, however the query looks", async () => {
-    const room = await tenants.create();
-    for (const authorization of ["", "Bearer vk_x_y", room.apiKey]) {
-      await refusal(get(room, {}, { authorization }), 401, "UNAUTHORIZED");
-      await refusal(get(room, { limit: "0" }, { authorization }), 401, "UNAUTHORIZED");
-    }
-  });
-
-  test("403 FORBIDDEN with every scope but publisher:read, which is all that is needed", async () => {
-    const room = await tenants.create();
-    const others = everyScope.filter((scope) => scope !== "publisher:read");
-    const { key: without } = await tenants.issue(room.tenantId, others);
-    const { key } = await tenants.issue(room.tenantId, ["publisher:read"]);
-    const answer = get(room, { limit: "0" }, { authorization: `Bearer ${without}` });
-    expect((await refusal(answer, 403, "FORBIDDEN")).message).toContain("publisher:read");
-    await success(get(room, {}, { authorization: `Bearer ${key}` }), 200);
-  });
 });
 
 describe("caching", () => {

@@ -45,7 +45,7 @@ describe("4.8: the answer", () => {
     }
   });
 
-  test("active names the key that signs, and it is listed", async () => {
+  test("active names exactly one of the listed keys", async () => {
     const { active, keys } = await readKeys();
     expect(active).not.toBeNull();
     expect(keys.filter(({ keyId }) => keyId === active)).toHaveLength(1);
@@ -99,7 +99,7 @@ describe("2.3: an entry", () => {
 });
 
 describe("8: the trust list may be kept for an hour", () => {
-  test("the answer says so to every cache, and to browsers of every origin", async () => {
+  test("every cache may keep the answer for an hour, and pages of every origin may read it", async () => {
     const { headers } = await fetchKeys({ headers: { origin: "https://example.org" } });
     expect(headers.get("cache-control")).toMatch(/^public, max-age=3600\b/);
     expect(headers.get("access-control-allow-origin")).toBe("*");

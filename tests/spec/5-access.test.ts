@@ -1,6 +1,6 @@
 /** Sections 5 and 2.4: keys, scopes and tenants, for every /v1 operation of the gateway. */
 import { MongoClient } from "mongodb";
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type Page, refusal, success } from "../support/answers.ts";
 import { openDictionary, type PhraseJson, phrasesOf } from "../support/dictionary.ts";
@@ -11,7 +11,7 @@ import { stored, storedIds } from "../support/stored.ts";
 import { asAdmin, everyScope, openTenants, type Tenants } from "../support/tenants.ts";
 import { type SharedConstellation, sharedConstellation } from "../support/shared-constellation.ts";
 
-/** A text in all content of the tenant `room`, which no other tenant may see. */
+/** A text in all that `fillRoom` gives the tenant `room`, which no other tenant may see. */
 const mark = `mark-${randomUUID()}`;
 /** From the reason to the key: keys that are invalid. */
 const dead = new Map<string, string>();
@@ -105,9 +105,9 @@ const malformed = (key: string) => [
 ];
 
 describe.each(v1Operations)("5: $method $url", (operation) => {
-  test("rule 4: a missing or malformed header is 401 UNAUTHORIZED", async () => {
+  test("rule 4: a missing or malformed header is 401 UNAUTHORIZED, before the body is looked at", async () => {
     for (const authorization of malformed(room.apiKey)) {
-      const answer = await call(operation, authorization === undefined ? {} : { authorization });
+      const answer = await call(operation, { body: "{", ...(authorization === undefined ? {} : { authorization }) });
       expect([authorization, answer.status]).toEqual([authorization, 401]);
       expect(answer.headers.get("www-authenticate")).toBe("Bearer");
       await refusal(answer, 401, "UNAUTHORIZED");
@@ -118,7 +118,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     const shape = async (answer: Promise<Response>) => {
       const { status, headers } = await answer;
       const names = Array.from(headers.keys(), (name) => name.toLowerCase());
-      return { status, names, text: await (await answer).text() };
+      return { status, names, challenge: headers.get("www-authenticate"), text: await (await answer).text() };
     };
     const { text: missing, ...unauthorized } = await shape(call(operation));
     expect(unauthorized.status).toBe(401);
@@ -130,14 +130,15 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     }
   });
 
-  test("rule 4: a key without the scope of the operation gets 403 FORBIDDEN, which names the scope", async () => {
+  test("rule 4: a key without the scope gets 403 FORBIDDEN, which names it, before the body is looked at", async () => {
     expect(everyScope).toContain(operation.scope);
     for (const [scope, key] of keyOf) {
-      const answer = await call(operation, bearer(key));
       if (scope === operation.scope) {
+        const answer = await call(operation, bearer(key));
         expect([200, 201, 404, 410]).toContain(answer.status);
         await answer.arrayBuffer();
       } else {
+        const answer = call(operation, { ...bearer(key), body: "{" });
         expect((await refusal(answer, 403, "FORBIDDEN")).message).toContain(operation.scope);
       }
     }
@@ -158,7 +159,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     expect(await stateOfRoom()).toEqual(before);
   });
 
-  test("rule 2: the tenant is that of the key: a tenant in the query is refused, and named", async () => {
+  test("rule 2: the tenant is that of the key: a tenant in the query is refused, and its parameter named", async () => {
     for (const name of ["tenant", "tenantId", "tenant_id"]) {
       const answer = call(operation, { ...bearer(rival.apiKey), query: { [name]: room.tenantId } });
       expect((await refusal(answer, 400, "INVALID_QUERY")).message).toContain(`"${name}"`);
@@ -170,7 +171,7 @@ const takingJson = v1Operations.filter(({ body }) => body?.type === "application
 
 describe.each(takingJson)("5 rule 2: $method $url", (operation) => {
   test.each(["tenant", "tenantId", "tenant_id"])(
-    "%s in the body is ignored: the caller's tenant is written to",
+    "%s in the body is ignored, and the tenant that it names stays as it was",
     async (name) => {
       const before = await stateOfRoom();
       const body = exampleBody(operation, { [name]: room.tenantId });
@@ -183,7 +184,10 @@ describe.each(takingJson)("5 rule 2: $method $url", (operation) => {
   );
 });
 
-/** All content of `room`, to compare before and after. */
+/**
+ * The phrases, the endpoints, one document and the number of documents of `room`, to compare before
+ * and after.
+ */
 async function stateOfRoom() {
   const phrases = await phrasesOf(openDictionary(stack.dev.gateway, room.apiKey).get());
   const { document } = await stored(room, owned.documentId);
@@ -246,6 +250,7 @@ describe("5 rule 2: tenants side by side", () => {
       "vidimus-tenant": room.tenantId,
     };
     const answer = await fetch(`${stack.dev.gateway}/v1/documents?type=core/article`, { headers });
+    expect(answer.status).toBe(200);
     expect(await answer.text()).not.toContain(mark);
   });
 });
@@ -257,7 +262,7 @@ describe("5 rules 1, 3 and 7: keys", () => {
     expect(new Set(keys.map(({ key }) => prefixOf(key))).size).toBe(5);
   });
 
-  test("the scheme's case does not matter", async () => {
+  test("the scheme Bearer may be written in any case", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER"]) {
       const headers = { authorization: `${scheme} ${room.apiKey}` };
       await success(fetch(`${stack.dev.gateway}/v1/documents?type=core/article`, { headers }), 200);
@@ -272,7 +277,7 @@ describe("5 rules 1, 3 and 7: keys", () => {
     await expect(tenants.access.createApiKey(request, as("owner"))).resolves.toBeDefined();
   });
 
-  test("the key is shown once: no list and no database has its secret, only a hash", async () => {
+  test("a key is shown once: neither a list nor its row has the secret, and the row has a hash", async () => {
     const { key } = await tenants.issue(room.tenantId);
     const { apiKeys } = await tenants.access.listApiKeys({ tenantId: room.tenantId }, asAdmin);
     const secret = key.slice(`vk_${prefixOf(key)}_`.length);
@@ -283,6 +288,7 @@ describe("5 rules 1, 3 and 7: keys", () => {
     expect(rows).toHaveLength(1);
     expect(rows[0]).not.toContain(secret);
     expect(rows[0]).not.toContain(Buffer.from(key).toString("base64").slice(4, 40));
+    expect(rows[0]).toContain(hash("sha256", key, "base64"));
   });
 
   test("a key gains a scope only when it is granted, and loses one when it is taken, at once", async () => {

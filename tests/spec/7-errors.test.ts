@@ -27,6 +27,11 @@ const json = { "content-type": "application/json" };
 const post = (body: NonNullable<RequestInit["body"]>, headers: Record<string, string> = json) =>
   room.request("/v1/documents", { method: "POST", headers, body });
 
+const byUrl = Array.from(
+  Map.groupBy(operations, ({ url }) => url),
+  ([url, ofUrl]) => ({ url, served: ofUrl.map(({ method }) => method) }),
+);
+
 describe("7: each code and its status", () => {
   test("INVALID_PAYLOAD is 400: a malformed body, a missing field, a schema failure", async () => {
     for (const body of ["{", "{}", JSON.stringify(article({ title: 7 }))]) {
@@ -69,6 +74,7 @@ describe("7: beyond the list, still in the envelope", () => {
     "/v1",
     "/v1/",
     "/v1/document",
+    "/v1/documents/",
     "/V1/documents",
     "/v1/documents/x/y/z",
     "/v1//documents",
@@ -80,9 +86,10 @@ describe("7: beyond the list, still in the envelope", () => {
     "/favicon.ico",
     "/%2e%2e/etc/passwd",
     "/vidimus.documents.v1.DocumentService/CreateDocument",
-  ])("NOT_FOUND is 404 for an unknown path: %s", async (path) => {
+  ])("NOT_FOUND is 404 for an unknown path, with and without a key: %s", async (path) => {
     await refusal(room.request(path), 404, "NOT_FOUND");
     await refusal(room.request(path, { method: "POST", headers: json, body: "{}" }), 404, "NOT_FOUND");
+    await refusal(fetch(stack.dev.gateway + path), 404, "NOT_FOUND");
   });
 
   test("9: a prefix that does not exist yet is 404, with and without a key", async () => {
@@ -93,10 +100,6 @@ describe("7: beyond the list, still in the envelope", () => {
   });
 
   const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"];
-  const byUrl = Array.from(
-    Map.groupBy(operations, ({ url }) => url),
-    ([url, ofUrl]) => ({ url, served: ofUrl.map(({ method }) => method) }),
-  );
 
   test.each(byUrl)(
     "METHOD_NOT_ALLOWED is 405 for methods that $url does not serve; Allow lists those that it serves",
@@ -110,9 +113,6 @@ describe("7: beyond the list, still in the envelope", () => {
         expect(allowed).not.toContain(method);
         await refusal(answer, 405, "METHOD_NOT_ALLOWED");
       }
-      const options = await room.request(path, { method: "OPTIONS" });
-      expect([options.status, await options.text()]).toEqual([204, ""]);
-      expect(options.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(served));
     },
   );
 
@@ -156,9 +156,11 @@ describe("7: beyond the list, still in the envelope", () => {
     await refusal(room.request(path, streamed), 413, "PAYLOAD_TOO_LARGE");
   });
 
-  test("a byte more than 1 MiB is too large for a document", async () => {
-    const body = JSON.stringify(article({ content: { text: "x".repeat(1024 * 1024) } }));
-    await refusal(post(body.slice(0, 1024 * 1024 + 1)), 413, "PAYLOAD_TOO_LARGE");
+  test("a byte more than 1 MiB is too large for a document, announced or not", async () => {
+    const body = JSON.stringify(article({ content: { text: "x".repeat(1024 * 1024) } })).slice(0, 1024 * 1024 + 1);
+    await refusal(post(body), 413, "PAYLOAD_TOO_LARGE");
+    const streamed = { method: "POST", headers: json, body: new Blob([body]).stream(), duplex: "half" } as RequestInit;
+    await refusal(room.request("/v1/documents", streamed), 413, "PAYLOAD_TOO_LARGE");
   });
 
   test.each(operations.filter(({ url }) => url.startsWith("/v1/")))(
@@ -174,7 +176,7 @@ describe("7: beyond the list, still in the envelope", () => {
 describe("7: which of several faults is reported", () => {
   const bad = { authorization: "Bearer vk_x_y" };
 
-  test("404 and 405 before 401, 401 before 403, 403 before 415, 415 before 400", async () => {
+  test("404 and 405 before 401, then 403, 415, 400 of the query and 400 of the body", async () => {
     const { key } = await tenants.issue(room.tenantId, ["phrases:read"]);
     const without = { authorization: `Bearer ${key}` };
     const text = { "content-type": "text/plain" };
@@ -182,9 +184,10 @@ describe("7: which of several faults is reported", () => {
       room.request(path, { method, headers, body: "{" });
     await refusal(send("/nowhere", "POST", { ...bad, ...text }), 404, "NOT_FOUND");
     await refusal(send("/v1/documents", "PUT", { ...bad, ...text }), 405, "METHOD_NOT_ALLOWED");
-    await refusal(send("/v1/documents", "POST", { ...bad, ...text }), 401, "UNAUTHORIZED");
-    await refusal(send("/v1/documents", "POST", { ...without, ...text }), 403, "FORBIDDEN");
-    await refusal(send("/v1/documents", "POST", text), 415, "UNSUPPORTED_MEDIA_TYPE");
+    await refusal(send("/v1/documents?x=1", "POST", { ...bad, ...text }), 401, "UNAUTHORIZED");
+    await refusal(send("/v1/documents?x=1", "POST", { ...without, ...text }), 403, "FORBIDDEN");
+    await refusal(send("/v1/documents?x=1", "POST", text), 415, "UNSUPPORTED_MEDIA_TYPE");
+    await refusal(send("/v1/documents?x=1", "POST", json), 400, "INVALID_QUERY");
     await refusal(send("/v1/documents", "POST", json), 400, "INVALID_PAYLOAD");
   });
 
@@ -233,6 +236,14 @@ describe("7: malformed HTTP", () => {
       error: { code: expect.stringMatching(/^[A-Z_]+$/) as string, message: expect.stringMatching(/\S/) as string },
     });
   });
+});
+
+test.each(byUrl)("OPTIONS is 204 without a body for $url; Allow lists the methods that it serves", async (row) => {
+  const options = await room.request(row.url.replaceAll(/:\w+/g, randomUUID()), { method: "OPTIONS" });
+  expect([options.status, await options.text()]).toEqual([204, ""]);
+  expect(options.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(row.served));
+  // Only the trust list may be read by pages of other origins.
+  expect(options.headers.get("access-control-allow-origin")).toBe(row.url === "/api/keys" ? "*" : null);
 });
 
 test("every answer has a new request id and X-Content-Type-Options", async () => {

@@ -7,10 +7,13 @@ interface CollectionBackup {
   readonly indexes: readonly IndexDescriptionInfo[];
 }
 
-/** All rows and indexes of a database as they were at one moment. */
+/** All rows of a database as they were at one moment, and its indexes. */
 export type DatabaseBackup = readonly CollectionBackup[];
 
-/** Reads a database as it is now, all collections at the same point of the oplog. */
+/**
+ * Reads a database as it is now: the rows of all collections at the same point of the oplog, and
+ * beside them the indexes, which nothing changes meanwhile.
+ */
 export async function backUp(client: MongoClient, database: string): Promise<DatabaseBackup> {
   const db = client.db(database);
   const names = await db.listCollections({ type: "collection" }, { nameOnly: true }).toArray();

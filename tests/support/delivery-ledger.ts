@@ -19,7 +19,7 @@ export interface Post {
   status?: number;
 }
 
-/** Answers a webhook; 204 by default. */
+/** Answers a webhook. A receiver answers 204 until it is given another. */
 export type Answer = (post: Post, response: ServerResponse, request: IncomingMessage) => void;
 
 /**

@@ -22,7 +22,9 @@ interface Broker {
   start(isWiped?: boolean): Promise<void>;
 }
 
-/** Signing, documents and several delivery processes, each of which can be killed and started again. */
+/**
+ * Signing, documents and several delivery processes, each of which can be killed and started again.
+ */
 export interface DeliveryStack extends AsyncDisposable {
   readonly signing: ReplicaProcess;
   readonly documents: ReplicaProcess;
@@ -55,13 +57,13 @@ export async function openDeliveryStack(options: DeliveryStackOptions): Promise<
     await writeFile(file, randomBytes(32), { mode: 0o600 });
   const broker = stack.use(await openBroker(dir));
   const databasePrefix = testDatabaseName("deliveries");
-  const places = await Promise.all(Array.from({ length: count + 2 }, () => pickPorts()));
-  const [signingPorts, documentsPorts, ...deliveryPorts] = places as [Place, Place, ...Place[]];
+  const picked = await Promise.all(Array.from({ length: count + 2 }, () => pickPorts()));
+  const [signingPorts, documentsPorts, ...deliveryPorts] = picked as [OwnPorts, OwnPorts, ...OwnPorts[]];
   const ports = { ...nowhere, signing: signingPorts, documents: documentsPorts };
   const backing = { mongoUrl, databaseUsers: undefined, natsUrl: broker.url, isOwnBroker: true };
   const shared = { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities: undefined, ports };
   const settings = { ...process.env, LOG_LEVEL: "warn", ...env };
-  const open = async (service: ServiceName, name: string, own: Place) => {
+  const open = async (service: ServiceName, name: string, own: OwnPorts) => {
     const whole = { ...serviceEnv(service, shared, settings, own), ACCESS_TARGET: "off" };
     return stack.use(await openReplica({ service, name, ports: own, env: whole, logFile: join(dir, name) }));
   };
@@ -96,11 +98,11 @@ export async function openDeliveryStack(options: DeliveryStackOptions): Promise<
   };
 }
 
-type Place = Required<ServicePorts>;
+type OwnPorts = Required<ServicePorts>;
 
 async function openBroker(dir: string): Promise<Broker & AsyncDisposable> {
-  const place = { dataDir: join(dir, "nats"), logFile: join(dir, "nats.log") };
-  let server = await openNatsServer({ ...place, port: 0 });
+  const files = { dataDir: join(dir, "nats"), logFile: join(dir, "nats.log") };
+  let server = await openNatsServer({ ...files, port: 0 });
   const port = Number(new URL(server.url).port);
   return {
     url: server.url,
@@ -109,8 +111,8 @@ async function openBroker(dir: string): Promise<Broker & AsyncDisposable> {
       await server.exited;
     },
     async start(isWiped = false) {
-      if (isWiped) await rm(place.dataDir, { recursive: true, force: true });
-      server = await openNatsServer({ ...place, port });
+      if (isWiped) await rm(files.dataDir, { recursive: true, force: true });
+      server = await openNatsServer({ ...files, port });
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

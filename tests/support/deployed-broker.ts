@@ -18,8 +18,8 @@ interface DeployedBrokerOptions {
 }
 
 /**
- * Starts the broker of deploy/k8s on 127.0.0.1: one server of the cluster, with other paths and ports, and
- * services of the trust domain `vidimus.localhost`.
+ * Starts the broker of deploy/k8s on 127.0.0.1: one server of the cluster, with other paths and
+ * ports, and services of the trust domain `vidimus.localhost`.
  */
 export async function openDeployedBroker(options: DeployedBrokerOptions): Promise<BackingServer> {
   const { folder, monitorPort } = options;

@@ -38,8 +38,15 @@ const throughReview: readonly Step[] = [
   { name: "publish", version: 1, snapshot: "usable", head: "1 usable", lastPublished: "1 usable" },
 ];
 
+const withheldWhileEdited: readonly Step[] = [
+  { name: "publish", version: 1, snapshot: "usable", head: "1 usable", lastPublished: "1 usable" },
+  { name: "edit", version: 2, head: "2 draft", lastPublished: "1 usable" },
+  { name: "withhold", version: 1, snapshot: "withheld", head: "2 draft", lastPublished: "1 withheld" },
+  { name: "publish", version: 2, snapshot: "usable", head: "2 usable", lastPublished: "2 usable" },
+];
+
 /**
- * Together these cover every kind of write: with and without a snapshot, to the head, an older version, or
- * both.
+ * Together these cover transitions with and without a snapshot, of the head and of an older
+ * version, and an edit, which writes both.
  */
-export const lifecycles = [withdrawnAndKilled, editedWhilePublished, throughReview] as const;
+export const lifecycles = [withdrawnAndKilled, editedWhilePublished, throughReview, withheldWhileEdited] as const;

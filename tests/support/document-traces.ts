@@ -22,7 +22,7 @@ interface Head extends Parts {
     readonly slug?: string;
   };
 }
-interface Publication {
+interface PublishedRow {
   readonly version: number;
   readonly sequence: number;
   readonly updatedAt: Date;
@@ -54,7 +54,7 @@ export interface Trace {
   readonly heads: readonly Head[];
   readonly versions: readonly (Parts & { readonly version: number })[];
   readonly history: readonly Change[];
-  readonly publications: readonly Publication[];
+  readonly publications: readonly PublishedRow[];
   readonly snapshots: readonly StoredSnapshot[];
   readonly slugs: readonly Slug[];
 }

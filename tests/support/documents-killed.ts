@@ -18,7 +18,7 @@ let room: Newsroom;
 let load: Load;
 let secret: string;
 let traces: Map<string, Trace>;
-/** Documents of which only a part of a step was stored at the moment of a kill. */
+/** Faults at the moment of a kill: steps that were lost, or of which only a part was stored. */
 const halves: string[] = [];
 
 /**

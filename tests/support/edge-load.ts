@@ -38,7 +38,7 @@ interface LoadOptions {
 const createEveryMs = 10;
 const readEveryMs = 20;
 const readyEveryMs = 50;
-/** Longer than the gateway takes for any request. */
+/** Longer than the gateway takes for these requests, whose RPCs end after 10 s. */
 const timeoutMs = 30_000;
 
 /**
@@ -83,7 +83,9 @@ export class EdgeLoad implements AsyncDisposable {
     await this.settle();
   }
 
-  /** Keeps to the rate: after a pause of this process the requests that are due are sent at once. */
+  /**
+   * Keeps to the rate: after a pause of this process the requests that are due are sent at once.
+   */
   async #every(ms: number, send: () => Promise<void>): Promise<void> {
     const startedMs = performance.now();
     for (let count = 0; !this.#stop.signal.aborted; count += 1) {

@@ -14,9 +14,9 @@ interface FlowingDocument {
 const everyMs = 1_000;
 
 /**
- * Editors who publish and withhold each of their documents once a second, at the teams doors of all
- * documents processes. A failed call is not repeated and ends the changes to its document, except
- * after the answer "too many transitions at once; try again".
+ * Editors who publish and withhold each of their documents in turn, one transition a second, at the
+ * teams doors of all documents processes. A failed call is not repeated and ends the changes to its
+ * document, except after the answer "too many transitions at once; try again".
  */
 export class EditorialLoad implements AsyncDisposable {
   readonly documents: readonly FlowingDocument[];

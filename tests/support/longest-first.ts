@@ -16,8 +16,9 @@ export const longest = [
 ];
 
 /**
- * Projects in the order in which their files start. Files of a project share a worker, and a run
- * ends with the short files.
+ * Projects in the order in which their files start. Files of one project follow each other, because
+ * a worker reuses the modules that it has loaded; those of `unit` are short, and fill the end of a
+ * run.
  */
 const projects = ["e2e", "integration", "unit"];
 
@@ -28,7 +29,7 @@ const projects = ["e2e", "integration", "unit"];
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => projectOf(a) - projectOf(b) || placeOf(a) - placeOf(b));
+    return sorted.toSorted((a, b) => projectOf(a) - projectOf(b) || rankOf(a) - rankOf(b));
   }
 }
 
@@ -36,7 +37,7 @@ function projectOf({ project }: TestSpecification): number {
   return projects.indexOf(project.name);
 }
 
-function placeOf({ moduleId }: TestSpecification): number {
-  const place = longest.findIndex((name) => moduleId.endsWith(`/tests/${name}.test.ts`));
-  return place < 0 ? longest.length : place;
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = longest.findIndex((name) => moduleId.endsWith(`/tests/${name}.test.ts`));
+  return rank < 0 ? longest.length : rank;
 }

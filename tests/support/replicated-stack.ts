@@ -19,11 +19,11 @@ export interface ReplicatedStack extends AsyncDisposable {
   readonly database: string;
 }
 
-type Place = Required<ServicePorts>;
+type OwnPorts = Required<ServicePorts>;
 
 /**
- * As long as in a deployment, where load balancers need this time to notice that a process is not
- * ready.
+ * Long enough for `EdgeLoad`, which asks for readiness every 50 ms, to notice that a process is not
+ * ready. A deployment has more.
  */
 const drainDelayMs = 1_000;
 
@@ -47,21 +47,21 @@ export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedS
     DRAIN_DELAY_MS: String(drainDelayMs),
   };
 
-  const places = await Promise.all(
+  const picked = await Promise.all(
     serviceNames.map(async (service) => [service, [await pickPorts(), await pickPorts()]] as const),
   );
-  const portsOf = Object.fromEntries(places) as Record<ServiceName, [Place, Place]>;
-  const ports = Object.fromEntries(places.map(([service, [first]]) => [service, first])) as StackPorts;
-  const replicas = places.map(([service, [, second]]) => ({ service, name: `${service}-2`, ports: second }));
+  const portsOf = Object.fromEntries(picked) as Record<ServiceName, [OwnPorts, OwnPorts]>;
+  const ports = Object.fromEntries(picked.map(([service, [first]]) => [service, first])) as StackPorts;
+  const replicas = picked.map(([service, [, second]]) => ({ service, name: `${service}-2`, ports: second }));
 
-  const open = async (service: ServiceName, own: Place, number: number) => {
+  const open = async (service: ServiceName, own: OwnPorts, number: number) => {
     const env = serviceEnv(service, { ...shared, ports, replicas }, environment, own);
     const name = `${service}-${number}`;
     return stack.use(await openReplica({ service, name, env, ports: own, logFile: join(dir, name) }));
   };
   const opened: [ServiceName, ReplicaProcess[]][] = [];
-  // Ten Nodes that start at once would slow each other down beyond the three seconds that each may
-  // take.
+  // Ten Nodes that start at once would slow each other down beyond the 3.5 s in which each must
+  // reach MongoDB.
   for (const service of serviceNames) {
     const both = portsOf[service].map((own, index) => open(service, own, index + 1));
     opened.push([service, await Promise.all(both)]);

@@ -13,8 +13,8 @@ const headerBytes = 9;
 const boxedDataKeyBytes = 60;
 
 /**
- * Gathers the secrets of a dev stack: the two KEKs, the attestation key, an endpoint's secret, and every
- * private key of the ring, which it unwraps as signing does.
+ * Gathers the secrets of a dev stack: the two KEKs, the attestation key, an endpoint's secret, and
+ * every private key of the ring, which it unwraps as signing does.
  */
 export async function rawSecrets(stateDir: string, ledger: Db, endpointSecret: string): Promise<Secrets> {
   const file = (name: string) => readFile(join(stateDir, name));
@@ -45,8 +45,9 @@ export async function rawSecrets(stateDir: string, ledger: Db, endpointSecret: s
 }
 
 /**
- * Looks for secrets, and for the paths of their files, in the environments and open files of the
- * processes that are not their owners, in all logs, and in what the broker stores.
+ * Looks for secrets in the environments and open files of the processes that are not their owners,
+ * in all logs, and in what the broker stores, and in these environments also for the paths of the
+ * secrets' files.
  *
  * @returns what was found where
  */

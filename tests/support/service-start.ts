@@ -19,7 +19,7 @@ interface ServiceStart {
   readonly ended: Promise<StartEnd>;
 }
 
-/** Starts a service with exactly these settings, and one for the folder of Node's compile cache. */
+/** Starts a service with exactly these settings, PATH, and the folder of Node's compile cache. */
 export function startProcess(name: ServiceName, settings: Readonly<Record<string, string>>): ServiceStart {
   const startedMs = performance.now();
   const { PATH, NODE_COMPILE_CACHE } = process.env;

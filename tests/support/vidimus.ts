@@ -9,7 +9,7 @@ interface CommandEnd {
   readonly stderr: string;
 }
 
-interface CommandPlace {
+interface CommandOptions {
   /** Working folder and home, in which the command finds dev.json and its profiles. */
   readonly cwd: string;
   readonly stdin?: string;
@@ -20,8 +20,8 @@ interface CommandPlace {
 }
 
 /** Runs a command line of `npx vidimus` in this process, as the user kari without environment. */
-export async function vidimus(argv: readonly string[], place: CommandPlace): Promise<CommandEnd> {
-  const { cwd, stdin = "", sleep, interrupted } = place;
+export async function vidimus(argv: readonly string[], options: CommandOptions): Promise<CommandEnd> {
+  const { cwd, stdin = "", sleep, interrupted } = options;
   // The test reads only after the end, so a smaller buffer would block a large export.
   const [stdout, stderr] = [new PassThrough({ highWaterMark: 1e9 }), new PassThrough({ highWaterMark: 1e9 })];
   const code = await runCli(argv, {

@@ -89,7 +89,7 @@ describe("an endpoint over REST", () => {
     for (const each of [secret, rotated.data.secret ?? ""]) {
       new StandardWebhook(each).verify(body.toString(), headers as Record<string, string>);
     }
-    expect(JSON.stringify(await send(demo, "GET", path))).not.toContain("whsec_");
+    for (const each of [path, base]) expect(JSON.stringify(await send(demo, "GET", each))).not.toContain("whsec_");
     expect(await send(demo, "DELETE", path)).toMatchObject({ status: 200, data: { id: endpoint!.id } });
     expect(await send(demo, "GET", path)).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
   });
@@ -114,7 +114,7 @@ describe("an endpoint over REST", () => {
     ["no object", [], ""],
     ["no URL", {}, ""],
     ["an unknown member", { url: "https://example.com/", urll: 1 }, ""],
-    ["a secret of the caller's", { url: "https://example.com/", secret: "whsec_eA==" }, ""],
+    ["a malformed secret", { url: "https://example.com/", secret: "whsec_eA==" }, "/secret"],
     ["an unknown event", { url: "https://example.com/", events: ["snapshot.draft"] }, "/events/0"],
     ["no event", { url: "https://example.com/", events: [] }, "/events"],
     ["a number as text", { url: "https://example.com/", maxInFlight: "4" }, "/maxInFlight"],
@@ -122,7 +122,7 @@ describe("an endpoint over REST", () => {
     ["an unknown type", { url: "https://example.com/", documentTypes: ["core/tag", "acme/menu"] }, "/documentTypes/1"],
     ["a short secret", { url: "https://example.com/", secret: `whsec_${"A".repeat(32)}=` }, "/secret"],
     ["a private address", { url: "http://10.0.0.1/" }, "/url"],
-  ])("with %s is refused with 400, and with a pointer if a member is at fault", async (_, body, pointer) => {
+  ])("with %s is refused with 400, with a pointer if a member's value is at fault", async (_, body, pointer) => {
     const headers = { "content-type": "application/json" };
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const response = await demo.request(base, { method: "POST", headers, body: text });
@@ -173,6 +173,21 @@ async function openReader(): Promise<Newsroom> {
 const read = async (room: Newsroom, path: string) => (await send(room, "GET", path)).data as Log;
 const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 50 });
 
+/** Registers an endpoint, publishes an article, and waits until it is delivered there. */
+async function deliverTo({ url }: Receiver) {
+  const made = await register({ url, documentTypes: ["core/article"] });
+  const endpoint = made.data.endpoint!;
+  const documentId = await demo.push();
+  await demo.transition(documentId, "publish");
+  const list = `/v1/webhooks/deliveries?endpointId=${endpoint.id}&documentId=${documentId}`;
+  const deliveryId = await until(async () => {
+    const { items = [] } = await read(demo, list);
+    expect(items[0]?.state).toBe("delivered");
+    return items[0]!.id;
+  });
+  return { endpoint, list, deliveryId };
+}
+
 describe("a delivery over REST", () => {
   test("is found by its document, says why it fails, is expedited, sent again and replayed", async () => {
     await using other = await openReceiver();
@@ -201,12 +216,6 @@ describe("a delivery over REST", () => {
       status: 400,
       error: { code: "INVALID_PAYLOAD", details: [{ pointer: "/all" }] },
     });
-    const sent = await read(demo, `${path}?include=request`);
-    expect(sent).toMatchObject({ request: { recomputed: true, headers: { "webhook-signature": "•••" } } });
-    using reader = await openReader();
-    expect((await reader.request(path)).status).toBe(200);
-    const refused = await send(reader, "GET", `${path}?include=request`);
-    expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("webhooks:write") } });
     expect((await read(demo, `${list}&webhookId=${failing.webhookId}`)).items).toMatchObject([
       { id: failing.id, event: "snapshot.usable", documentType: "core/article", version: expect.any(Number) },
     ]);
@@ -214,15 +223,34 @@ describe("a delivery over REST", () => {
       items: [{ id: (started.data as Log).replay!.id }],
       hasMore: false,
     });
-    const replay = `/v1/webhooks/replays/${(started.data as Log).replay!.id}`;
+    const replayId = (started.data as Log).replay!.id;
+    const replay = `/v1/webhooks/replays/${replayId}`;
     await until(async () => expect((await read(demo, replay)).replay).toMatchObject({ state: "done" }));
     const ids = new Set(other.received.map(({ headers }) => headers["webhook-id"]));
     expect(ids).toContain(failing.webhookId);
-    const idOf: Record<string, string> = {
-      endpoints: endpointId,
-      deliveries: failing.id,
-      replays: replay.slice("/v1/webhooks/replays/".length),
-    };
+    expect(other.received.map(({ headers }) => headers["vidimus-replay-id"])).toContain(replayId);
+  });
+
+  test("shows its request without the signature, and only to a key with webhooks:write", async () => {
+    await using other = await openReceiver();
+    const { deliveryId } = await deliverTo(other);
+    const path = `/v1/webhooks/deliveries/${deliveryId}`;
+    const sent = await read(demo, `${path}?include=request`);
+    expect(sent).toMatchObject({ request: { recomputed: true, headers: { "webhook-signature": "•••" } } });
+    using reader = await openReader();
+    expect((await reader.request(path)).status).toBe(200);
+    const refused = await send(reader, "GET", `${path}?include=request`);
+    expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("webhooks:write") } });
+  });
+
+  test("is 404 NOT_FOUND for another tenant at every route, as are its endpoint and its replays", async () => {
+    await using other = await openReceiver();
+    const { endpoint: registered, list, deliveryId } = await deliverTo(other);
+    const started = await send(demo, "POST", `${base}/${registered.id}/replays`, { all: true, latestOnly: true });
+    const replayId = (started.data as Log).replay!.id;
+    const replay = `/v1/webhooks/replays/${replayId}`;
+    await until(async () => expect((await read(demo, replay)).replay).toMatchObject({ state: "done" }));
+    const idOf: Record<string, string> = { endpoints: registered.id, deliveries: deliveryId, replays: replayId };
     const foreign = await Promise.all(
       routesWithId().map(async ({ method, url, resource }) => {
         const answer = await send(rival, method, url.replace(":id", idOf[resource] ?? ""), bodies[`${method} ${url}`]);
@@ -233,8 +261,8 @@ describe("a delivery over REST", () => {
     expect(foreign.length).toBeGreaterThanOrEqual(12);
     expect((await read(rival, list)).items).toEqual([]);
     expect((await send(rival, "GET", base)).data.endpoints).toEqual([]);
-    const { endpoint } = (await send(demo, "GET", `${base}/${endpointId}`)).data;
-    expect(endpoint).toMatchObject(made.data.endpoint!);
+    const { endpoint } = (await send(demo, "GET", `${base}/${registered.id}`)).data;
+    expect(endpoint).toMatchObject(registered);
   });
 
   test.each(["state=lost", "endpointId=1", "since=yesterday", "limit=0", "states=held"])(

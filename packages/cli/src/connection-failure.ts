@@ -11,8 +11,9 @@ const meanings: Readonly<Record<string, string>> = {
 const codes = new RegExp(String.raw`\b(${Object.keys(meanings).join("|")})\b`);
 
 /**
- * Describes why a connection failed. Messages of transports contain the system's code among
- * addresses and stack names; a message without a code is returned unchanged.
+ * Describes why a connection failed. Node's messages have the system's code between the name of a
+ * system call and an address (`connect ECONNREFUSED 127.0.0.1:80`). A message without a known code
+ * is returned unchanged.
  */
 export function connectionFailure(message: string): string {
   const [code = ""] = codes.exec(message) ?? [];

@@ -40,3 +40,20 @@ test("a first failure is thrown after the running calls have ended, and no furth
   await expect(run).rejects.toThrow("two");
   expect({ begun, ended, closed }).toEqual({ begun: [1, 2], ended: [1], closed: true });
 });
+
+test("an item that arrives after a failure is not begun", async () => {
+  const begun: number[] = [];
+  const failed = Promise.withResolvers<void>();
+  async function* numbers() {
+    yield 1;
+    await failed.promise;
+    yield 2;
+  }
+  const run = forEachConcurrent(numbers(), 2, async (n) => {
+    begun.push(n);
+    failed.resolve();
+    throw new Error(String(n));
+  });
+  await expect(run).rejects.toThrow("1");
+  expect(begun).toEqual([1]);
+});

@@ -14,7 +14,7 @@ export async function forEachConcurrent<T>(
     try {
       while (failures.length === 0) {
         const next = await stream.next();
-        if (next.done) return;
+        if (next.done || failures.length > 0) return;
         await work(next.value);
       }
     } catch (failure) {

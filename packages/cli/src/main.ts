@@ -28,8 +28,13 @@ process.exitCode = await runCli(process.argv.slice(2), {
 
 /** Resolves at the first signal. A second signal ends the process as usual. */
 function interrupted(): Promise<void> {
+  const signals = ["SIGINT", "SIGTERM"] as const;
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    const stop = () => {
+      for (const signal of signals) process.off(signal, stop);
+      resolve();
+    };
+    for (const signal of signals) process.on(signal, stop);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { World } from "./world.ts";
 
-/** Makes a command that reads and writes only through the given world. */
+/** Makes a command. Its environment, working directory and standard streams are the world's. */
 export type CommandMaker = (world: World) => Command;
 
 type CommandLoader = () => Promise<CommandMaker>;

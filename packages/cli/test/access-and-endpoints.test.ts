@@ -34,7 +34,8 @@ const endpointRow = {
 };
 let services: Awaited<ReturnType<typeof openTestServices>>;
 /**
- * The requests for changes that the services received; those of `createTenant` with actor and role.
+ * The requests to create, update or rotate that the services received; those of `createTenant` with
+ * actor and role.
  */
 const calls: unknown[] = [];
 
@@ -172,7 +173,10 @@ test("endpoints create passes its settings on, and prints what came of the ping"
   const filters = ["--events", "snapshot.usable,endpoint.disabled", "--types", "core/article, core/tag"];
   const headers = ["--header", "X-Team: news desk", "--header", "authorization:Basic eA=="];
   const limits = ["--max-in-flight", "4", "--rate", "2.5", "--disabled", "--verify"];
-  const made = await ofEndpoints("create", "--url", "https://r.example/", ...filters, ...headers, ...limits, "--json");
+  const texts = ["--name", "Desk", "--description", "of the desk", "--secret-file", "-"];
+  const create = ["create", "--url", "https://r.example/", ...texts, ...filters, ...headers, ...limits, "--json"];
+  const where = ["--tenant", "demo", "--delivery", services.target];
+  const made = await run(["endpoints", ...create, ...where], { stdin: "whsec_own\n" });
   expect(JSON.parse(made.stdout)).toEqual({
     id: "e1",
     secret: "whsec_x",
@@ -182,6 +186,9 @@ test("endpoints create passes its settings on, and prints what came of the ping"
     {
       tenantId: "demo",
       url: "https://r.example/",
+      name: "Desk",
+      description: "of the desk",
+      secret: "whsec_own",
       events: { names: ["snapshot.usable", "endpoint.disabled"] },
       documentTypes: { names: ["core/article", "core/tag"] },
       headers: { values: { "X-Team": "news desk", authorization: "Basic eA==" } },
@@ -193,10 +200,53 @@ test("endpoints create passes its settings on, and prints what came of the ping"
   ]);
 });
 
+/** Runs `endpoints COMMAND` with a file of headers on standard input. */
+const withHeaders = (stdin: string, ...argv: string[]) =>
+  run(["endpoints", ...argv, "--header-file", "-", "--tenant", "demo", "--delivery", services.target], { stdin });
+
+test("headers with credentials come from a file, a line each, beside those of the command line", async () => {
+  const text = "Authorization: Bearer s3cret\r\n\nX-Team: sport \n";
+  const create = ["create", "--url", "https://r.example/", "--header", "X-Team: news"];
+  expect(await withHeaders(text, ...create)).toMatchObject({ code: 0 });
+  expect(await withHeaders(text, "update", "e1")).toMatchObject({ code: 0 });
+  expect(calls).toEqual([
+    {
+      tenantId: "demo",
+      url: "https://r.example/",
+      headers: { values: { Authorization: "Bearer s3cret", "X-Team": "news" } },
+    },
+    {
+      tenantId: "demo",
+      endpointId: "e1",
+      headers: { values: { Authorization: "Bearer s3cret", "X-Team": "sport" } },
+    },
+  ]);
+});
+
+test.each([
+  ["X-Team: news\nBearer s3cret\n", "-: line 2 must be a name, a colon and a value"],
+  ["\n", "- holds no header"],
+])("the file of headers %j is refused, and not quoted", async (text, words) => {
+  const updated = await withHeaders(text, "update", "e1");
+  expect(updated).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
+  expect(updated.stderr).not.toContain("s3cret");
+  expect(calls).toEqual([]);
+});
+
+test("a file of headers and --no-headers contradict each other: exit 2", async () => {
+  const stderr = expect.stringContaining("cannot be used with option '--no-headers'");
+  expect(await withHeaders("X-Team: news", "update", "e1", "--no-headers")).toMatchObject({ code: 2, stderr });
+  expect(calls).toEqual([]);
+});
+
 test("endpoints update sends only the given settings, and an empty list means all types", async () => {
   await ofEndpoints("update", "e1", "--types", "", "--rate", "0", "--no-headers");
   expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", documentTypes: {}, headers: {}, ratePerSecond: 0 }]);
+});
+
+test("endpoints update without a setting fails, and sends nothing", async () => {
   expect(await ofEndpoints("update", "e1")).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing to") });
+  expect(calls).toEqual([]);
 });
 
 test("endpoints show, enable and disable print the endpoint", async () => {
@@ -232,8 +282,11 @@ test("endpoints test says what came of the ping, and fails unless it was accepte
   });
 });
 
-test("endpoints list shows an endpoint, and delete fails for one that does not exist", async () => {
+test("endpoints list shows each endpoint with its name and its URL", async () => {
   expect((await cli("endpoints", "list", "--tenant", "demo")).stdout).toContain("e1  Desk  https://r.example/");
+});
+
+test("endpoints delete prints the id of the endpoint, and fails for one that does not exist", async () => {
   expect(await cli("endpoints", "delete", "e1", "--tenant", "demo", "--json")).toMatchObject({
     code: 0,
     stdout: '{"id":"e1"}\n',

@@ -1,8 +1,17 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { nouns } from "../src/nouns.ts";
 import { run } from "./support/run.ts";
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "completion-"));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
 
 /** What bash offers in place of the last word of `vidimus WORD…`. */
 async function offered(...words: string[]): Promise<string[]> {
@@ -22,12 +31,18 @@ test("bash completes nouns, commands and flags, also after flags and ids", async
   expect(await offered("doctor", "--mo")).toEqual(["--mongodb"]);
 });
 
-test.each(["bash", "zsh", "fish"])("the script for %s has every noun and every command", async (shell) => {
+test.each(["bash", "zsh", "fish"])("the script for %s parses, and has every noun and every command", async (shell) => {
   const { code, stdout } = await run(["completion", shell]);
   expect(code).toBe(0);
   const words = new Set(stdout.split(/[\s"]+/));
   const all = nouns.flatMap(({ name, commands }) => [name].concat(Object.keys(commands)));
   expect(all.filter((word) => !words.has(word))).toEqual([]);
+  const script = join(dir, shell);
+  await writeFile(script, stdout);
+  // `-n` parses the script and runs nothing of it. A machine without the shell cannot tell.
+  const { error, status, stderr } = spawnSync(shell, ["-n", script], { encoding: "utf8" });
+  if (error) expect(error).toMatchObject({ code: "ENOENT" });
+  else expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
 });
 
 test("an unknown shell is refused with the names of the known ones", async () => {

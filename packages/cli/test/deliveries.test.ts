@@ -62,24 +62,25 @@ beforeAll(async () => {
       countReplay: ({ latestOnly }) => ({ toSend: 7n, seen: 9n, hasMore: latestOnly }),
       countDeliveries({ hours, endpointId }) {
         calls.push({ hours, endpointId });
-        const counts = ["pending", "held", "delivered", "superseded", "exhausted"].map((state) => ({ state }));
-        return {
-          hours: [{ start: at, counts: [...counts.slice(1), { state: "exhausted", count: 10_000, hasMore: true }] }],
-        };
+        const counts = ["pending", "held", "delivered", "superseded"].map((state, count) => ({ state, count }));
+        return { hours: [{ start: at, counts: [...counts, { state: "exhausted", count: 10_000, hasMore: true }] }] };
       },
       cancelReplay: () => ({ replay: { replayId: "r1", state: "cancelled" } }),
     }),
   );
 });
 afterAll(() => services[Symbol.asyncDispose]());
-beforeEach(() => void calls.splice(0));
+beforeEach(() => {
+  calls.splice(0);
+  polls = 0;
+});
 
 const deliveries = (...argv: string[]) =>
   run(["deliveries", ...argv, "--tenant", "demo", "--delivery", services.target]);
 
 test("deliveries list passes its filters on, and shows the last attempt of each delivery", async () => {
   const filters = ["--endpoint", "e1", "--document", "doc1", "--webhook", "snp_1_3"];
-  filters.push("--state", "exhausted,held", "--since", "2026-01-05");
+  filters.push("--state", "exhausted,held", "--since", "2026-01-05", "--until", "2026-01-06");
   const { stdout, code } = await deliveries("list", ...filters);
   expect(code).toBe(0);
   expect(stdout.split("\n")[1]?.split(/ +/).slice(0, 11)).toEqual([
@@ -103,10 +104,15 @@ test("deliveries list passes its filters on, and shows the last attempt of each 
       webhookId: "snp_1_3",
       states: ["exhausted", "held"],
       since: "2026-01-05T00:00:00Z",
+      until: "2026-01-06T00:00:00Z",
       limit: 50,
     },
   ]);
+});
+
+test("deliveries list --since with a text that is no time is a wrong command line: exit 2", async () => {
   expect(await deliveries("list", "--since", "yesterday")).toMatchObject({ code: 2 });
+  expect(calls).toEqual([]);
 });
 
 test("deliveries show prints every attempt on a line of its own", async () => {
@@ -146,12 +152,27 @@ test("deliveries redeliver fails unless the webhook was accepted, or is pending 
 });
 
 test("deliveries replay starts a replay, waits for its end, and says what was sent", async () => {
-  expect(await deliveries("replay", "e1")).toMatchObject({ code: 1, stderr: expect.stringContaining("--since") });
   const { stdout } = await deliveries("replay", "e1", "--all", "--latest-only");
   expect(stdout).toBe("replay r1 is done: 9 seen, 9 delivered, 0 failed, 0 skipped\n");
   expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", latestOnly: true, all: true }]);
+});
+
+test("deliveries replay fails when no option says what to send, with --count, too", async () => {
+  for (const more of [[], ["--count"]]) {
+    const refused = await deliveries("replay", "e1", ...more);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--since") });
+  }
+  expect(calls).toEqual([]);
+});
+
+test("deliveries replay --cancel ends a replay", async () => {
   expect((await deliveries("replay", "r1", "--cancel")).stdout).toContain("replay r1 is cancelled");
-  expect(JSON.parse((await deliveries("replay", "r1", "--status", "--json")).stdout)).toMatchObject({ state: "done" });
+});
+
+test("deliveries replay --status prints how far a replay is, and does not wait for its end", async () => {
+  const { stdout, pausesMs } = await deliveries("replay", "r1", "--status", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ id: "r1", state: "running", seen: 9 });
+  expect(pausesMs).toEqual([]);
 });
 
 test("deliveries replay --count prints what would be sent, and starts nothing", async () => {
@@ -159,7 +180,6 @@ test("deliveries replay --count prints what would be sent, and starts nothing", 
   expect(counted).toMatchObject({ code: 0, stdout: "7 of 9 snapshots would be sent\n" });
   const { stdout } = await deliveries("replay", "e1", "--all", "--latest-only", "--count");
   expect(stdout).toBe("7 of the first 9 snapshots would be sent; there are more, which were not looked at\n");
-  expect(await deliveries("replay", "e1", "--count")).toMatchObject({ code: 1 });
   expect(calls).toEqual([]);
 });
 
@@ -167,6 +187,7 @@ test("deliveries count prints numbers by hour and state, and a + where there are
   const { stdout, code } = await deliveries("count", "--hours", "2", "--endpoint", "e1");
   expect(code).toBe(0);
   expect(calls).toEqual([{ hours: 2, endpointId: "e1" }]);
-  expect(stdout).toMatch(/^2026-01-05T10:00:00.500Z .* 10000\+$/m);
+  expect(stdout).toMatch(/^HOUR +PENDING +HELD +DELIVERED +SUPERSEDED +EXHAUSTED$/m);
+  expect(stdout).toMatch(/^2026-01-05T10:00:00\.500Z +0 +1 +2 +3 +10000\+$/m);
   expect(JSON.parse((await deliveries("count", "--json")).stdout)).toMatchObject({ countedAt: null });
 });

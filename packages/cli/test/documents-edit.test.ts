@@ -162,7 +162,11 @@ test("list passes its filters and its order on, and --count prints only a number
   ]);
   expect((await documents(["list", "--count"])).stdout).toBe("7\n");
   expect((await documents(["list", "--count", "--actor", "many"])).stdout).toBe("more than 100000\n");
+});
+
+test("list --changed-since with a text that is no time is a wrong command line: exit 2", async () => {
   expect((await documents(["list", "--changed-since", "today"])).code).toBe(2);
+  expect(pages).toEqual([]);
 });
 
 test("transitions lists what the role may do, and what would refuse it", async () => {

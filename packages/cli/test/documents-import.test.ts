@@ -121,6 +121,7 @@ test("after a lost answer the document is reported as existing, and created once
     response.destroy();
   });
   expect((await importFiles(["story.json"])).report).toEqual({ created: [], existing: [storyId], rejected: [] });
+  expect([...gateway.documents.keys()]).toEqual([storyId]);
 });
 
 test("a refused key ends the run: every other item would be refused, too", async () => {

@@ -76,6 +76,9 @@ test("tenants disable disables the tenant it names, not that of --tenant", async
   expect((await cli("tenants", "disable", "demo", "--json")).stdout).toBe(
     '{"id":"demo","disabledAt":"2026-01-05T10:00:00.000Z"}\n',
   );
+});
+
+test("tenants disable fails for a tenant that does not exist", async () => {
   expect(await cli("tenants", "disable", "nord")).toMatchObject({
     code: 1,
     stderr: "error: there is no tenant nord\n",
@@ -102,6 +105,9 @@ test("keys list --live shows only valid keys", async () => {
 test("keys show prints one key with its state", async () => {
   expect((await cli("keys", "show", "k4")).stdout).toMatch(/^state +revoked$/m);
   expect(JSON.parse((await cli("keys", "show", "k2", "--json")).stdout)).toMatchObject({ id: "k2", replacedBy: "k1" });
+});
+
+test("keys show fails for a key that the tenant does not have", async () => {
   expect(await cli("keys", "show", "kx")).toMatchObject({ code: 1, stderr: 'error: tenant "demo" has no key kx\n' });
 });
 

@@ -6,6 +6,7 @@ import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";
 
 const secret = Buffer.alloc(32, 3);
+const whsec = (key: Buffer) => `whsec_${key.toString("base64")}`;
 const removed: string[] = [];
 let registered = Promise.withResolvers<string>();
 let services: Awaited<ReturnType<typeof openTestServices>>;
@@ -14,9 +15,10 @@ let pages: Awaited<ReturnType<typeof openTestPages>>;
 beforeAll(async () => {
   services = await openTestServices(
     route(EndpointService, {
-      createEndpoint({ url }) {
+      createEndpoint({ url, secret: given }) {
         registered.resolve(url);
-        return { endpoint: { endpointId: "e1", url }, secret: `whsec_${secret.toString("base64")}` };
+        // As the service does: a secret that was given is not answered.
+        return { endpoint: { endpointId: "e1", url }, secret: given === "" ? whsec(secret) : "" };
       },
       deleteEndpoint({ endpointId }) {
         removed.push(endpointId);
@@ -80,4 +82,12 @@ test("listen removes its endpoint when it is interrupted", async () => {
   interrupt.resolve();
   expect((await ended).code).toBe(0);
   expect(removed).toEqual(["e1"]);
+});
+
+test("listen verifies with the secret of --secret-file", async () => {
+  registered = Promise.withResolvers();
+  const own = Buffer.alloc(32, 5);
+  const ended = run(listening("--count", "1", "--secret-file", "-"), { stdin: whsec(own) });
+  expect((await fetch(await registered.promise, ping(own))).status).toBe(204);
+  expect((await ended).code).toBe(0);
 });

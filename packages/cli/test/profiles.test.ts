@@ -34,11 +34,15 @@ test("a profile keeps the settings of its flags, for its user alone, and is list
 
 test("an existing profile is replaced only with --replace", async () => {
   await profile(...staging);
-  expect(await profile(...staging)).toMatchObject({
+  const other = ["add", "staging", "--gateway", "https://other.example.org"];
+  const listed = async () => JSON.parse((await profile("list", "--json")).stdout) as unknown;
+  expect(await profile(...other)).toMatchObject({
     code: 1,
     stderr: 'error: there is a profile "staging": add --replace, or choose another name\n',
   });
-  expect(await profile(...staging, "--replace")).toMatchObject({ code: 0 });
+  expect(await listed()).toMatchObject([{ gateway: "https://api.example.org", settings: ["gateway", "tenant"] }]);
+  expect(await profile(...other, "--replace")).toMatchObject({ code: 0 });
+  expect(await listed()).toMatchObject([{ gateway: "https://other.example.org", settings: ["gateway"] }]);
 });
 
 test.each([

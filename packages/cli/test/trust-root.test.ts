@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { listStater } from "../../verify/test/support/list-stater.ts";
 import { verifyTrustList } from "../../verify/src/verify.ts";
 import { run } from "./support/run.ts";
@@ -32,10 +32,19 @@ afterAll(async () => {
   await services[Symbol.asyncDispose]();
   rmSync(cwd, { recursive: true });
 });
+beforeEach(() => void installed.splice(0));
 
-test("a root is made once, for its owner only, and verifiers accept its delegation to the list key", async () => {
+/** Makes a root in a new file. Returns its public key. */
+const makeRoot = async (file: string) => (await run(["trust-root", "create", file], { cwd })).stdout.trim();
+
+/** Signs a delegation to the list key with the root of a file, for as long as by default. */
+async function delegateBy(file: string) {
+  const { stdout } = await run(["trust-root", "delegate", file, "--list-key", stater.listKey, "--json"], { cwd });
+  return JSON.parse(stdout) as { delegation: string; validUntil: string };
+}
+
+test("a root is made once, in a file for its owner only", async () => {
   const made = await run(["trust-root", "create", "root.pem"], { cwd });
-  const root = made.stdout.trim();
   expect(made).toMatchObject({ code: 0, stderr: "" });
   const file = join(cwd, "root.pem");
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -43,14 +52,16 @@ test("a root is made once, for its owner only, and verifiers accept its delegati
   expect(before).toMatch(/^-----BEGIN PRIVATE KEY-----/);
   expect(await run(["trust-root", "create", "root.pem"], { cwd })).toMatchObject({ code: 1 });
   expect(readFileSync(file, "utf8")).toBe(before);
+});
 
+test("trust-root show prints the list key, and that it has no delegation", async () => {
   const shown = await run(["trust-root", "show", "--signing", services.target, "--json"]);
   expect(JSON.parse(shown.stdout)).toEqual({ id: "ed25519-list", publicKey: stater.listKey, delegatedUntil: null });
-  const delegated = await run(["trust-root", "delegate", "root.pem", "--list-key", stater.listKey, "--json"], { cwd });
-  const { delegation: encoded, validUntil } = JSON.parse(delegated.stdout) as {
-    delegation: string;
-    validUntil: string;
-  };
+});
+
+test("verifiers accept a root's delegation to the list key, for a year by default", async () => {
+  const root = await makeRoot("year.pem");
+  const { delegation: encoded, validUntil } = await delegateBy("year.pem");
   const delegation = Buffer.from(encoded, "base64").toString();
   const days = (Date.parse(validUntil) - Date.now()) / 86_400_000;
   expect(Math.round(days)).toBe(365);
@@ -59,7 +70,11 @@ test("a root is made once, for its owner only, and verifiers accept its delegati
   await expect(verifyTrustList({ body, statement, signature }, { root })).resolves.toMatchObject({
     delegatedUntil: new Date(validUntil),
   });
+});
 
+test("trust-root install needs the root, and sends it to signing with the delegation", async () => {
+  const root = await makeRoot("install.pem");
+  const { delegation: encoded } = await delegateBy("install.pem");
   const install = ["trust-root", "install", encoded, "--signing", services.target];
   expect(await run(install)).toMatchObject({ code: 1, stderr: expect.stringContaining("VIDIMUS_TRUST_ROOT") });
   const done = await run([...install, "--root", root]);
@@ -67,7 +82,7 @@ test("a root is made once, for its owner only, and verifiers accept its delegati
     0,
     "the root delegates to the list key ed25519-list until 2027-01-01T00:00:00.000Z\n",
   ]);
-  expect(installed).toEqual([{ delegation, root }]);
+  expect(installed).toEqual([{ delegation: Buffer.from(encoded, "base64").toString(), root }]);
 });
 
 test("a delegation for over 400 days, to a text that is no key, or by a file others may read is refused", async () => {

@@ -2,11 +2,12 @@ import { EnvReader } from "@vidimus/kit/env";
 import { isLoopback } from "@vidimus/kit/rpc/doors/shared/connections";
 import { type ProcessConfig, readProcessConfig } from "@vidimus/kit/service/service";
 import { readTrustedProxies } from "@vidimus/kit/service/trusted-proxies";
+import type { ServiceTargets } from "./rpc/open-services.ts";
 import { type OidcConfig, readOidcConfig } from "./sign-in/oidc-config.ts";
 
 export const consoleDatabase = "vidimus_console";
 
-export interface ConsoleConfig extends ProcessConfig {
+export interface ConsoleConfig extends ProcessConfig, ServiceTargets {
   pagesHost: string;
   pagesPort: number;
   /** Scheme, host and port at which people reach the console. */
@@ -17,14 +18,6 @@ export interface ConsoleConfig extends ProcessConfig {
   gatewayUrl: URL;
   /** Public key of the trust list's offline root, base64 of SPKI DER; undefined without one. */
   trustRoot: string | undefined;
-  /** `host:port` of the teams door that serves `vidimus.access.v1`. */
-  accessTarget: string;
-  /** `host:port` of documents' teams door. */
-  documentsTarget: string;
-  /** `host:port` of phrases' teams door. */
-  phrasesTarget: string;
-  /** `host:port` of delivery's teams door. */
-  deliveryTarget: string;
   /** CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: string[];
   /** Whether people may sign in with one-time codes. */

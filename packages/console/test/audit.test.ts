@@ -1,11 +1,13 @@
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { openRpcClient } from "@vidimus/kit/rpc/client/client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openReceiver } from "../../../services/delivery/test/support/receiver.ts";
 import { accessClient, openGateway } from "../../../services/gateway/test/support/start-gateway.ts";
-import { linkIssuer, memberIdOf } from "../src/domain/identity.ts";
+import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
 import { Browser, type Page } from "./support/browser.ts";
 import { type FullConsole, openFullConsole } from "./support/full-console.ts";
 import { openLinkedConsole } from "./support/linked-console.ts";
+import { hiddenOf } from "./support/page-text.ts";
 import { slowRoutes } from "./support/rpc-rounds.ts";
 
 let console: FullConsole;
@@ -31,23 +33,39 @@ function rowsOf({ text }: Page): string[] {
   return cells.flatMap((what, index) => (index % 2 === 0 ? [`${what}: ${cells[index + 1]}`] : []));
 }
 
+/** The texts of a column of the table. */
+function columnOf({ text }: Page, label: string): string[] {
+  const cells = text.matchAll(new RegExp(`<td data-label="${label}"[^>]*>\\s*<div>(.*?)</div>`, "gs"));
+  return Array.from(cells, ([, cell = ""]) => cell.replace(/<[^>]*>/g, "").trim());
+}
+
 test("changes of keys and of endpoints are one list, newest first, which names who made each", async () => {
   using endpoints = openRpcClient(EndpointService, { target: console.dev.grpc.delivery });
-  const asAda = { "vidimus-role": "owner", "vidimus-actor": memberIdOf({ issuer: linkIssuer, subject: "ada" }) };
+  const asAda = { "vidimus-role": "owner", "vidimus-actor": personActor({ issuer: linkIssuer, subject: "ada" }) };
   await access.createApiKey({ tenantId: console.tenantId, name: "First", scopes: ["publisher:read"] });
   const { endpoint } = await endpoints.createEndpoint(
-    { tenantId: console.tenantId, url: "http://127.0.0.1:9/hooks" },
+    { tenantId: console.tenantId, url: "http://127.0.0.1:9/hooks", name: "Site" },
     { headers: asAda },
   );
   await access.createApiKey({ tenantId: console.tenantId, name: "Last", scopes: ["publisher:read"] });
   const page = await ada.open(at());
-  expect(rowsOf(page).slice(0, 3)).toEqual([
-    "made a key: Last",
-    `made an endpoint: ${endpoint!.endpointId}`,
-    "made a key: First",
-  ]);
+  expect(rowsOf(page).slice(0, 3)).toEqual(["made a key: Last", "made an endpoint: Site", "made a key: First"]);
+  expect(columnOf(page, "Who").slice(0, 3)).toEqual(["cli:script", "ada", "cli:script"]);
   expect(page.text).toMatch(/title="person:[0-9a-f]{32}">ada</);
   expect(page.text).toContain("cli:script");
+  expect(page.text).toContain(`/endpoints/${endpoint!.endpointId}`);
+  expect(page.text).toContain("Changes of phrases are not logged.");
+});
+
+test("the lists of changes and of keys go on naming a member who was removed", async () => {
+  await console.signIn(new Browser(), "lena");
+  const memberId = personActor({ issuer: linkIssuer, subject: "lena" });
+  const asLena = accessClient(console.accessPort, "owner", memberId);
+  await asLena.createApiKey({ tenantId: console.tenantId, name: "Lena's", scopes: ["publisher:read"] });
+  await console.members.removeMember({ tenantId: console.tenantId, memberId });
+  for (const path of [at(), at().replace("/audit", "/keys")]) {
+    expect((await ada.open(path)).text).toContain(`title="${memberId}">lena<`);
+  }
 });
 
 test("the URL narrows the list of changes by kind, by actor and by day, and malformed filters are ignored", async () => {
@@ -58,14 +76,42 @@ test("the URL narrows the list of changes by kind, by actor and by day, and malf
   expect(byScript).toEqual(["made a key: Last", "made a key: First"]);
   const [from, to] = [Date.now() - 3_600_000, Date.now()].map((time) => new Date(time).toISOString().slice(0, 10));
   expect(rowsOf(await ada.open(at(`?from=${from}&to=${to}&kind=keys&actor=cli%3Ascript`)))).toEqual(byScript);
-  const none = await ada.open(at("?to=2020-01-01"));
-  expect([none.status, none.text]).toEqual([200, expect.stringContaining("Nothing was changed")]);
-  for (const query of ["?kind=x", "?from=2026-99-99", "?before=-1&shown=x&first=0", "?actor=%00"]) {
-    expect([query, (await ada.open(at(query))).status]).toEqual([query, 200]);
+  for (const query of ["?to=2020-01-01", "?from=2099-01-01"]) {
+    const none = await ada.open(at(query));
+    expect([none.status, none.text]).toEqual([200, expect.stringContaining("Nothing was changed")]);
   }
+  const all = rowsOf(await ada.open(at()));
+  for (const query of ["?kind=x", "?from=2026-99-99", "?before=-1&shown=x&first=0"]) {
+    const page = await ada.open(at(query));
+    expect([query, page.status, rowsOf(page)]).toEqual([query, 200, all]);
+  }
+  expect((await ada.open(at("?actor=%00"))).status).toBe(200);
 });
 
-test("the pages of the audit list show each change once, also when many have the same millisecond", async () => {
+test("the list calls pausing and starting as their buttons do, and links a delivery that was sent again", async () => {
+  const receiver = await openReceiver();
+  const { tenantId, room } = console;
+  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url, name: "Again" });
+  const { endpointId } = endpoint!;
+  await room.transition(await room.push(), "publish");
+  await vi.waitFor(() => expect(receiver.received).not.toEqual([]), { timeout: 20_000 });
+  const list = await ada.open(at(`/../deliveries?endpoint=${endpointId}`));
+  const path = /href="(\/t\/\w+\/deliveries\/[0-9a-f-]{36})"/.exec(list.text)![1]!;
+  const delivery = await ada.open(`${console.origin}${path}`);
+  await ada.submit(`${console.origin}${path}/again`, { once: hiddenOf(delivery.text, "once") });
+  for (const change of ["pause", "start"]) await ada.submit(at(`/../endpoints/${endpointId}/${change}`));
+  await receiver[Symbol.asyncDispose]();
+  const page = await ada.open(at());
+  expect(rowsOf(page).slice(0, 3)).toEqual([
+    "started an endpoint: Again",
+    "paused an endpoint: Again",
+    "sent a delivery again: to Again",
+  ]);
+  expect(page.text).toContain(`<a href="${path}">to <bdi>Again</bdi></a>`);
+  await room.endpoints.deleteEndpoint({ tenantId, endpointId });
+});
+
+test("the pages of the audit list show each change once, and their captions say which they show", async () => {
   const made = await access.createApiKey({ tenantId: console.tenantId, name: "Rolled", scopes: ["publisher:read"] });
   let { keyId } = made.apiKey!;
   for (let rolls = 0; rolls < 52; rolls += 1) {

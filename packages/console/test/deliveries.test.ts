@@ -1,10 +1,12 @@
 /** The log of deliveries, sending one again, and replays. */
+import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openReceiver, type Receiver } from "../../../services/delivery/test/support/receiver.ts";
 import type { Newsroom } from "../../../tests/support/newsroom.ts";
 import { Browser, type Page } from "./support/browser.ts";
 import { type FullConsole, openFullConsole } from "./support/full-console.ts";
-import { hiddenOf, textOf } from "./support/page-text.ts";
+import { fieldOf, hiddenOf, textOf } from "./support/page-text.ts";
 import { slowRoutes } from "./support/rpc-rounds.ts";
 
 const opened = new AsyncDisposableStack();
@@ -51,8 +53,8 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync());
 
 /** Path of the page of the one delivery that is found by its webhook id. */
-async function find(): Promise<string> {
-  const page = await open(`/deliveries?${new URLSearchParams({ webhook: webhookId })}`);
+async function find(webhook = webhookId): Promise<string> {
+  const page = await open(`/deliveries?${new URLSearchParams({ webhook })}`);
   const found = [...page.text.matchAll(/href="\/t\/\w+(\/deliveries\/[0-9a-f-]{36})"/g)];
   expect([page.status, found.length]).toEqual([200, 1]);
   return found[0]![1]!;
@@ -74,7 +76,7 @@ async function sendAgain(path: string): Promise<Page> {
   return ada.submit(at(`${path}/again`), { once: hiddenOf(text, "once") });
 }
 
-test("a failing delivery's page shows its attempts, and makes the next one due at once", async () => {
+test("a failing delivery's page shows its attempts, and its button makes the next one due at once", async () => {
   const path = await find();
   const page = await waitFor(path, /failing, \d+ attempt/);
   expect(wordsOf(page)).toMatch(/503 Service Unavailable after \d+ ms/);
@@ -116,7 +118,7 @@ test("a delivery's page shows its request computed again: headers without secret
 
 test("titles, receivers' answers and names of endpoints are shown as text, never as markup", async () => {
   const one = await open(await find());
-  expect(decoded(one.text)).toContain(scripted);
+  for (const shown of [title, scripted, "<i>Print</i>"]) expect(decoded(one.text)).toContain(shown);
   for (const { text } of [one, await open("/deliveries")]) {
     expect(text).not.toContain("<script>alert");
     expect(text).not.toContain("<i>Print");
@@ -146,6 +148,29 @@ test.each([
   expect(page.status).toBe(400);
   expect(page.text).toContain(`<a href="#${name}">`);
   expect(wordsOf(page)).toContain(words);
+});
+
+test("the link of a row in the list of deliveries says which event of which document it leads to", async () => {
+  const { text } = await open(`/deliveries?${new URLSearchParams({ webhook: webhookId })}`);
+  const [, link = ""] = /href="\/t\/\w+\/deliveries\/[0-9a-f-]{36}"[^>]*>([^]*?)<\/a\s*>/.exec(text) ?? [];
+  expect(link.replace(/<[^>]+>/g, "").replace(/\s+/g, " ")).toBe(`snapshot.usable of ${documentId}`);
+});
+
+test.each([
+  ["hour", 3_600_000],
+  ["day", 86_400_000],
+  ["week", 7 * 86_400_000],
+])("the form for a replay is filled from the last %s by its URL, and keeps what was chosen", async (last, ms) => {
+  const query = { endpoint: endpointId, states: "delivered", since: "2020-01-01T00:00", until: "2020-01-02T00:00" };
+  const before = Date.now();
+  const page = await open(`/replays/new?${new URLSearchParams({ ...query, last })}`);
+  const since = Date.parse(`${fieldOf(page.text, "since")}Z`);
+  expect(since).toBeGreaterThan(before - ms - 60_000);
+  expect(since).toBeLessThanOrEqual(Date.now() - ms);
+  expect(fieldOf(page.text, "until")).toBe("");
+  expect(page.text).toMatch(new RegExp(`value="${endpointId}" selected`));
+  expect(page.text).toMatch(/value="delivered"\s+checked/);
+  expect(page.text).toContain(`name="last" value="${last}" formaction="/t/${console.tenantId}/replays/new"`);
 });
 
 test("a delivery that does not exist is 404", async () => {
@@ -192,6 +217,8 @@ test("a replay sends what was counted before, once, however often its form is se
   expect(receiver.received.length).toBe(before);
   const started = await ada.submit(at("/replays"), form);
   expect(wordsOf(started)).toContain("The replay is started.");
+  expect(wordsOf(counted)).toContain("Chosen: everything published.");
+  expect(wordsOf(started)).toMatch(/Sends everything published up to \d/);
   const ended = await waitFor(pathOf(started), "2 looked at: 2 delivered");
   await waitFor(pathOf(ended), /Replay to .* done 2 looked at/);
   expect(receiver.received.length).toBe(before + 2);
@@ -209,15 +236,44 @@ test("while a replay runs, a second one to the endpoint is refused, and the firs
   const path = pathOf(started);
   expect(started.text).toMatch(/<progress aria-label="Progress of the replay" value="\d" max="2">/);
   const refused = await ada.submit(at("/replays"), second.form);
-  expect([refused.status, wordsOf(refused)]).toEqual([400, expect.stringContaining("of this endpoint runs")]);
+  expect([refused.status, wordsOf(refused)]).toEqual([
+    400,
+    expect.stringContaining("A replay to this endpoint is running."),
+  ]);
+  expect(refused.text).toContain(`<a href="/t/${console.tenantId}${path}">`);
   expect(refused.text).toMatch(/value="all"\s+checked/);
   const asked = await open(`${path}/cancel`);
   expect(wordsOf(asked)).toContain("Cancel this replay?");
+  expect(wordsOf(asked)).toMatch(/Cancel the replay\s+Let it run/);
   const cancelled = await ada.submit(at(`${path}/cancel`));
   released.resolve();
   expect(wordsOf(cancelled)).toContain("The replay is cancelled.");
   expect(cancelled.text).not.toContain("<progress");
   expect(wordsOf(await open(`/replays?endpoint=${endpointId}`))).toContain("2 replays, newest first");
+});
+
+test("pages call states by words for people, and the filter says once what the API calls them", async () => {
+  const chosen: [string, string][] = [
+    ["endpoint", endpointId],
+    ["states", "exhausted"],
+    ["states", "missing"],
+    ["once", hiddenOf((await open(`/replays/count?endpoint=${endpointId}&options=all`)).text, "once")],
+  ];
+  const started = await ada.submit(at("/replays"), chosen);
+  expect(wordsOf(started)).toContain("given up, never to be delivered");
+  await waitFor(pathOf(started), /Replay to .* done/);
+  const withoutSession = await new Browser().submit(at("/replays"), chosen);
+  expect(wordsOf(withoutSession)).toContain("Whose delivery is given up");
+  const audit = await open("/audit?kind=deliveries");
+  expect(wordsOf(audit)).toContain("states given up, never to be delivered");
+  expect(audit.text).toContain(`href="${started.url.pathname}"`);
+  for (const page of [started, withoutSession, audit, await open("/replays/new")]) {
+    expect(wordsOf(page)).not.toMatch(/exhausted|missing/);
+  }
+  const filter = wordsOf(await open("/deliveries"));
+  expect(filter.match(/[^.]*exhausted[^.]*\./g)).toEqual([
+    expect.stringMatching(/In the API “waiting” is pending, “given up” is exhausted\.$/),
+  ]);
 });
 
 test.each([
@@ -236,6 +292,63 @@ test("a count of nothing to send offers no button that starts the replay", async
   const page = await open(`/replays/count?endpoint=${endpointId}&states=exhausted`);
   expect(wordsOf(page)).toContain("Nothing would be sent");
   expect(page.text).not.toContain("Start the replay");
+});
+
+test("a count says when nothing was published in the chosen time", async () => {
+  const page = await open(`/replays/count?endpoint=${endpointId}&since=2020-01-01T00:00&until=2020-01-02T00:00`);
+  expect(wordsOf(page)).toContain("Nothing was published in this time.");
+});
+
+test("a search for the id of a ping says that pings are not kept, and the list names them as exceptions", async () => {
+  const page = await open("/deliveries?webhook=png_01a20bc5106b7481916aa196c4c6a19e");
+  expect(wordsOf(page)).toContain("Pings are answered at once, and are not kept as deliveries.");
+  expect(wordsOf(page)).toContain("posted to your endpoints, but for pings.");
+});
+
+test("the pages of a delivery and of its endpoint lead to the page that verifies a webhook", async () => {
+  for (const path of [await find(), `/endpoints/${endpointId}`]) {
+    expect((await open(path)).text).toContain(
+      `<a href="/t/${console.tenantId}/trust-list/verify">Verify a webhook</a>`,
+    );
+  }
+});
+
+test("pages of a replay to a paused endpoint say that it waits, and link to the endpoint", async () => {
+  const { tenantId } = console;
+  const waits = /The endpoint is paused: (a|the) replay waits until somebody starts it\./;
+  expect(wordsOf((await countAll()).counted)).not.toMatch(waits);
+  await room.endpoints.disableEndpoint({ tenantId, endpointId });
+  const { counted, form } = await countAll();
+  const started = await ada.submit(at("/replays"), form);
+  for (const page of [counted, started]) {
+    expect(wordsOf(page)).toMatch(waits);
+    expect(page.text).toContain(`<a href="/t/${tenantId}/endpoints/${endpointId}">`);
+  }
+  const cancelled = await ada.submit(at(`${pathOf(started)}/cancel`));
+  expect(wordsOf(cancelled)).toContain("The replay is cancelled.");
+  expect(wordsOf(cancelled)).not.toMatch(waits);
+  await room.endpoints.enableEndpoint({ tenantId, endpointId });
+});
+
+test("the page of a large body shows its beginning in less than 30 kB gzip, and the file has all of it", async () => {
+  const html = randomBytes(150_000).toString("base64");
+  const large = await room.push({ content: { blocks: [{ type: "core/text", data: { html } }] } });
+  await room.transition(large, "publish");
+  const sent = await vi.waitFor(
+    () => {
+      const found = receiver.received.find(({ body }) => body.includes(large));
+      expect(found).toBeDefined();
+      return found!;
+    },
+    { timeout: 20_000 },
+  );
+  const path = await find(String(sent.headers["webhook-id"]));
+  const { text } = await open(path);
+  const shown = textOf(text, "body");
+  expect([Buffer.byteLength(shown), sent.body.toString().startsWith(shown)]).toEqual([16_384, true]);
+  expect(gzipSync(text).length).toBeLessThan(30_000);
+  expect(text).toContain(`${new Intl.NumberFormat("en").format(sent.body.length - 16_384)} bytes are not shown`);
+  expect((await open(`${path}/body`)).text).toBe(sent.body.toString());
 });
 
 test("no page that these tests opened took more than two rounds of calls to services", async () => {

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openReceiver, type ReceivedWebhook, type Receiver } from "../../../services/delivery/test/support/receiver.ts";
 import type { Newsroom } from "../../../tests/support/newsroom.ts";
-import { linkIssuer, memberIdOf } from "../src/domain/identity.ts";
+import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
 import { Browser } from "./support/browser.ts";
 import { type FullConsole, openFullConsole } from "./support/full-console.ts";
 import { fieldOf, hiddenOf } from "./support/page-text.ts";
@@ -58,6 +58,9 @@ async function registered(name: string, fields: Record<string, string> = {}) {
   return { endpointId, page: `/endpoints/${endpointId}`, secret: fieldOf(text, "secret") };
 }
 
+const decoded = (markup: string) =>
+  markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+
 /** Whether a webhook is signed with a secret, as Standard Webhooks describes it. */
 function isSignedWith(secret: string, { headers, body }: ReceivedWebhook): boolean {
   const hmac = createHmac("sha256", Buffer.from(secret.replace("whsec_", ""), "base64"))
@@ -74,7 +77,7 @@ test("without endpoints the list says what to do next", async () => {
   expect(text).toContain(`href="/t/${console.tenantId}/endpoints/new"`);
 });
 
-test("a new endpoint gets a ping at once, signed with the secret that its page shows", async () => {
+test("a new endpoint gets a ping signed with the secret on its page, and is healthy only after a webhook", async () => {
   const seen = receiver.received.length;
   const page = await register({ name: "Site", verify: "yes", headers: "x-site: blue" });
   expect([page.status, page.text]).toEqual([200, expect.stringContaining("The receiver accepted a signed ping")]);
@@ -84,7 +87,11 @@ test("a new endpoint gets a ping at once, signed with the secret that its page s
   expect(ping[0]!.headers["x-site"]).toBe("blue");
   const list = await ada.open(at("/endpoints"));
   expect(list.text).toContain("1 endpoint, oldest first");
-  expect(list.text).toContain("healthy");
+  expect(list.text).toContain('<span class="tag off">nothing accepted yet</span>');
+  expect(list.text).toContain("nothing yet; pings do not count");
+  expect(list.text).not.toContain("healthy");
+  await room.transition(await room.push(), "publish");
+  await eventually(async () => expect((await ada.open(at("/endpoints"))).text).toContain("healthy"));
 });
 
 test("an endpoint whose ping is refused is registered all the same, and the page shows what came back", async () => {
@@ -93,6 +100,7 @@ test("an endpoint whose ping is refused is registered all the same, and the page
   receiver.behaviour.answer = (_webhook, response) => response.writeHead(204).end();
   expect([page.status, page.text]).toEqual([200, expect.stringContaining("did not accept a ping")]);
   expect(page.text).toContain("503 Service Unavailable");
+  expect(page.text).toContain("&#60;b&#62;closed");
   expect(page.text).not.toContain("<b>closed</b>");
   expect(await named("Closed")).toBeDefined();
 });
@@ -161,7 +169,7 @@ test("an endpoint without events is refused, with the fault at the field of the 
   const page = await register({ name: "Deaf" }, []);
   expect([page.status, page.text]).toEqual([
     400,
-    expect.stringContaining('<a href="#events">Choose one at least.</a>'),
+    expect.stringContaining('<a href="#events">It is told when: choose one at least.</a>'),
   ]);
 });
 
@@ -226,6 +234,10 @@ test("what is published while an endpoint is paused is held, and sent once someb
   const paused = await ada.submit(at(`${page}/pause`));
   expect(paused.text).toContain("The endpoint is paused.");
   expect(paused.text).toMatch(/It was paused\s+<time[^>]*>[^<]*<\/time><\/b> by\s+<span class="actor"[^>]*>ada</);
+  expect(paused.text).toMatch(
+    /<div class="actions">\s*<form method="post" action="[^"]*\/start"><button class="primary">/,
+  );
+  expect((await ada.open(at(`${page}/delete`))).text).not.toContain("pause it instead");
   const documentId = await room.push();
   await room.transition(documentId, "publish");
   await eventually(async () => expect((await read(endpointId)).health?.heldDeliveries).toBe(1));
@@ -244,13 +256,10 @@ test("until the overlap of a rotation ends, webhooks are signed with the old sec
   const own = await openReceiver();
   const { page, secret: old } = await registered("Rotates", { url: own.url });
   const asked = await ada.open(at(`${page}/rotate`));
-  const none = await ada.submit(at(`${page}/rotate`), { once: hiddenOf(asked.text, "once") });
-  expect([none.status, none.text]).toEqual([400, expect.stringContaining('<a href="#overlap">')]);
-  const form = { overlap: "1h", once: hiddenOf(none.text, "once") };
+  const form = { overlap: "1h", once: hiddenOf(asked.text, "once") };
   const rotated = await ada.submit(at(`${page}/rotate`), form);
   expect([rotated.status, rotated.text]).toEqual([200, expect.stringContaining("signed with both secrets")]);
   const secret = fieldOf(rotated.text, "secret");
-  expect((await ada.submit(at(`${page}/rotate`), form)).status).toBe(409);
   expect((await ada.open(at(page))).text).toContain("webhooks are signed with both");
   await ada.submit(at(`${page}/test`));
   expect([old, secret].map((each) => isSignedWith(each, own.received.at(-1)!))).toEqual([true, true]);
@@ -260,6 +269,16 @@ test("until the overlap of a rotation ends, webhooks are signed with the old sec
   const newest = fieldOf(alone.text, "secret");
   expect([old, secret, newest].map((each) => isSignedWith(each, own.received.at(-1)!))).toEqual([false, false, true]);
   await own[Symbol.asyncDispose]();
+});
+
+test("a form that rotates a secret is refused without an overlap, and takes effect once", async () => {
+  const { page } = await registered("Rotates once");
+  const asked = await ada.open(at(`${page}/rotate`));
+  const none = await ada.submit(at(`${page}/rotate`), { once: hiddenOf(asked.text, "once") });
+  expect([none.status, none.text]).toEqual([400, expect.stringContaining('<a href="#overlap">')]);
+  const form = { overlap: "1h", once: hiddenOf(none.text, "once") };
+  expect((await ada.submit(at(`${page}/rotate`), form)).status).toBe(200);
+  expect((await ada.submit(at(`${page}/rotate`), form)).status).toBe(409);
 });
 
 test("the page of a ping says what the receiver answered, or why there was no answer", async () => {
@@ -277,7 +296,8 @@ test("the page of a ping says what the receiver answered, or why there was no an
 test("an endpoint is deleted after a question that says what is lost", async () => {
   const { endpointId, page } = await registered("Goes");
   const asked = await ada.open(at(`${page}/delete`));
-  expect(asked.text).toContain("This cannot be undone.");
+  expect(asked.text).toContain("pause it instead");
+  expect(asked.text).toMatch(/what waits for it is dropped [^]*and its secret is gone\. This cannot be undone\./);
   const gone = await ada.submit(at(`${page}/delete`));
   expect(gone.text).toContain("The endpoint is deleted");
   await expect(read(endpointId)).rejects.toThrow(/not_found|no endpoint/i);
@@ -292,9 +312,12 @@ test("names and descriptions that others wrote are shown as text on every page o
     for (const path of ["/endpoints", page, `${page}/edit`, `${page}/rotate`, `${page}/delete`]) {
       const { status, text } = await ada.open(at(path));
       expect([path, status, text.includes("<script>alert")]).toEqual([path, 200, false]);
+      expect([path, decoded(text).includes(name)]).toEqual([path, true]);
+      if (path === page) expect(decoded(text)).toContain(`<p dir="auto">${script}</p>`);
     }
     const { status, text } = await ada.submit(at(`${page}/test`));
     expect([status, text.includes("<script>alert")]).toEqual([200, false]);
+    expect(decoded(text)).toContain(name);
   }
 });
 
@@ -314,7 +337,7 @@ test("an endpoint of another tenant is not found", async () => {
 test("an integrator may register and pause endpoints", async () => {
   const ivan = new Browser();
   await console.signIn(ivan, "ivan");
-  const memberId = memberIdOf({ issuer: linkIssuer, subject: "ivan" });
+  const memberId = personActor({ issuer: linkIssuer, subject: "ivan" });
   await console.members.updateMemberRoles({ tenantId: console.tenantId, memberId, roles: ["integrator"] });
   expect((await register({ name: "Ivan's" }, published, ivan)).status).toBe(200);
   const { endpointId } = await named("Ivan's");

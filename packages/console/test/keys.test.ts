@@ -63,6 +63,15 @@ test.each([
   },
 );
 
+test("the page of a new key leads to the API's documentation, and so does the navigation", async () => {
+  const docs = `${console.dev.gateway}/docs`;
+  const page = await make("Documented", ["phrases:read"]);
+  expect(page.text).toContain(`<a href="${docs}">${docs}</a>`);
+  expect(page.text).toContain('<a href="/docs">API docs</a>');
+  const { status, headers } = await fetch(`${console.origin}/docs`, { redirect: "manual" });
+  expect([status, headers.get("location")]).toEqual([303, docs]);
+});
+
 test("a secret is shown once: not by the same form again, not in the list, not on the page of the key", async () => {
   const form = await ada.open(at("/keys/new"));
   const fields = { name: "Once", scopes: "publisher:read", once: hiddenOf(form.text, "once") };
@@ -88,28 +97,33 @@ test("a secret is shown once: not by the same form again, not in the list, not o
 test("a fault of a new key is shown with a link to its field, and the form keeps what was typed", async () => {
   const page = await make(`"><script>alert(1)</script>\u0007`, ["publisher:read"], { ends: "2001-01-01" });
   expect(page.status).toBe(400);
-  expect(page.text).toContain('<a href="#name">It must have 1 to 200 characters and no control characters.</a>');
+  expect(page.text).toContain('<a href="#name">Name: it must have 1 to 200 characters and no control characters.</a>');
   expect(page.text).toContain('value="2001-01-01"');
   expect(page.text).not.toContain("<script>alert");
   expect(page.text).toMatch(/value="publisher:read"\s+checked/);
   const past = await make("Past", ["publisher:read"], { ends: "2001-01-01" });
-  expect(past.text).toContain('<a href="#ends">It must be in the future.</a>');
+  expect(past.text).toContain('<a href="#ends">Last day: it must be in the future.</a>');
   const none = await ada.submit(at("/keys/new"), { name: "None", once: hiddenOf(past.text, "once") });
-  expect(none.text).toContain('<a href="#scopes">Choose at least one scope.');
+  expect(none.text).toContain('<a href="#scopes">Scopes: choose at least one scope.');
   const good = { name: "Good", scopes: "phrases:read", once: hiddenOf(none.text, "once") };
   expect((await ada.submit(at("/keys/new"), good)).status).toBe(200);
 });
 
-test("names of keys are shown as text on every page, never as markup", async () => {
+const decoded = (markup: string) =>
+  markup.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+
+test("names of keys are shown as text on the pages of keys, never as markup", async () => {
   const names = ['"><script>alert(1)</script>', "n".repeat(200), "‮نشرة الأخبار", "速報デスク"];
   for (const name of names) {
     const { status, text } = await make(name, ["publisher:read"]);
     expect([name, status]).toEqual([name, 200]);
     expect(text).not.toContain("<script>alert");
+    expect(decoded(text)).toContain(name);
     const id = await idOf(name);
     for (const path of ["/keys", `/keys/${id}`, `/keys/${id}/roll`, `/keys/${id}/revoke`, `/keys/${id}/scopes`]) {
       const page = await ada.open(at(path));
       expect([path, page.status, page.text.includes("<script>alert")]).toEqual([path, 200, false]);
+      expect([path, decoded(page.text).includes(name)]).toEqual([path, true]);
     }
   }
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memberClient, openGateway } from "../../../services/gateway/test/support/start-gateway.ts";
-import { linkIssuer, memberIdOf } from "../src/domain/identity.ts";
-import { Browser } from "./support/browser.ts";
+import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
+import { Browser, type Page } from "./support/browser.ts";
 import { type LinkedConsole, openLinkedConsole } from "./support/linked-console.ts";
 import { fieldOf, hiddenOf } from "./support/page-text.ts";
 import { slowRoutes } from "./support/rpc-rounds.ts";
@@ -11,7 +11,7 @@ let console: LinkedConsole;
 let members: ReturnType<typeof memberClient>;
 let ada: Browser;
 const at = (path: string) => `${console.origin}/t/demo${path}`;
-const idOf = (subject: string) => memberIdOf({ issuer: linkIssuer, subject });
+const idOf = (subject: string) => personActor({ issuer: linkIssuer, subject });
 
 beforeAll(async () => {
   const gateway = opened.use(await openGateway());
@@ -27,6 +27,8 @@ async function signedIn(subject: string): Promise<Browser> {
   await console.signIn(browser, subject);
   return browser;
 }
+
+const wordsOf = ({ text }: Page) => text.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ");
 
 /** Invites somebody, and returns the page that shows the link. */
 async function invite(by: Browser, note: string, roles: readonly string[]) {
@@ -61,6 +63,13 @@ test("the link of an invitation is shown once, and makes the colleague who accep
   expect((await ada.open(at("/members"))).text).toContain("Nobody is invited.");
 });
 
+test("where codes are the only way in, an invitation begins with whom a newcomer asks for one", async () => {
+  const page = await invite(ada, "Nils, sports", ["editor"]);
+  const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
+  const { text } = await new Browser().submit(`${console.origin}/invitation`, { code });
+  expect(text).toMatch(/<\/h1>\s+<p class="lead">\s+Ask whoever operates .* code for <b dir="auto">Nils, sports<\/b>/);
+});
+
 test("an invitation form that is sent twice makes one invitation", async () => {
   const { text } = await ada.open(at("/members/invite"));
   const form = { note: "Twice", roles: "writer", once: hiddenOf(text, "once") };
@@ -70,16 +79,37 @@ test("an invitation form that is sent twice makes one invitation", async () => {
   expect(invitations.filter(({ note }) => note === "Twice")).toHaveLength(1);
 });
 
+test("whoever is a member already reads what an invitation changes, before and after accepting it", async () => {
+  const mia = await signedIn("mia");
+  await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("mia"), roles: ["writer"] });
+  const accept = async (role: string) => {
+    const code = new URL(fieldOf((await invite(ada, "Mia", [role])).text, "secret")).hash.replace("#code=", "");
+    const asked = await mia.submit(`${console.origin}/invitation`, { code });
+    return [asked, await mia.submit(`${console.origin}/invitation/accept`)] as const;
+  };
+  const [asked, accepted] = await accept("editor");
+  expect(wordsOf(asked)).toContain("You are writer here already. Accepting makes you editor, too.");
+  expect(wordsOf(accepted)).toContain("The invitation is accepted: you are editor and writer here now.");
+  const [askedAgain, acceptedAgain] = await accept("editor");
+  expect(wordsOf(askedAgain)).toContain("You are editor and writer here already. Accepting changes nothing.");
+  expect(wordsOf(acceptedAgain)).toContain("You had its roles already: nothing has changed.");
+  expect(await rolesOf("mia")).toEqual(["editor", "writer"]);
+});
+
 test("a revoked invitation makes nobody a member", async () => {
   const page = await invite(ada, "Revoked", ["writer"]);
   const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
+  const guest = await signedIn("guest");
+  await members.removeMember({ tenantId: "demo", memberId: idOf("guest") });
+  await guest.submit(`${console.origin}/invitation`, { code });
   const { invitations } = await members.listInvitations({ tenantId: "demo" });
   const path = at(`/members/invitations/${invitations.find(({ note }) => note === "Revoked")!.invitationId}/revoke`);
   expect((await ada.open(path)).text).toContain("Revoke the invitation for");
   expect((await ada.submit(path)).text).toContain("The invitation is revoked");
   expect((await ada.open(path)).status).toBe(404);
-  const guest = await signedIn("guest");
+  expect((await guest.submit(`${console.origin}/invitation/accept`)).text).toContain("accepted or revoked");
   expect((await guest.submit(`${console.origin}/invitation`, { code })).text).toContain("accepted or revoked");
+  expect(await rolesOf("guest")).toBeUndefined();
 });
 
 test("the last owner is neither removed nor demoted, and the page names the owner and says why", async () => {
@@ -90,11 +120,28 @@ test("the last owner is neither removed nor demoted, and the page names the owne
       if (memberId === idOf("ada") || !roles.includes("owner")) continue;
       await members.updateMemberRoles({ tenantId: "demo", memberId, roles: ["writer"] });
     }
-    expect((await ada.open(at(path))).status).toBe(200);
+    const asked = await ada.open(at(path));
+    expect([asked.status, asked.text]).toEqual([200, expect.stringContaining("the last owner")]);
+    expect(asked.text).not.toMatch(/Remove the member|type="checkbox"[^>]*value="owner"/);
     const refused = await ada.submit(at(path), { roles: "writer" });
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("ada is the last owner")]);
   }
-  expect(await rolesOf("ada")).toEqual(["owner"]);
+  const list = (await ada.open(at("/members"))).text;
+  expect(list).toContain("the last owner");
+  expect(list).not.toContain(`/members/${idOf("ada")}/remove`);
+  const more = await ada.submit(at(`/members/${idOf("ada")}/roles`), [
+    ["roles", hiddenOf((await ada.open(at(`/members/${idOf("ada")}/roles`))).text, "roles")],
+    ["roles", "editor"],
+  ]);
+  expect(more.text).toContain("You are editor and owner here.");
+  await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("ada"), roles: ["owner"] });
+});
+
+test("an owner beside another one may be removed, and is not called the last one", async () => {
+  await signedIn("hal");
+  const asked = await ada.open(at(`/members/${idOf("ada")}/remove`));
+  expect(asked.text).toContain("Remove the member");
+  expect((await ada.open(at("/members"))).text).not.toContain("the last owner");
 });
 
 test("when two owners demote each other at once, one form is refused, and one of them stays owner", async () => {
@@ -110,8 +157,8 @@ test("when two owners demote each other at once, one form is refused, and one of
   await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("grace"), roles: ["owner"] });
 });
 
-test("a member may get roles that the form does not list, and loses the newsroom by removing itself", async () => {
-  const iris = await signedIn("iris");
+test("a member may get roles that the form does not list, and a malformed one is refused", async () => {
+  await signedIn("iris");
   const changed = await ada.submit(at(`/members/${idOf("iris")}/roles`), [
     ["roles", "owner"],
     ["roles", "editor"],
@@ -120,10 +167,31 @@ test("a member may get roles that the form does not list, and loses the newsroom
   expect(changed.text).toContain("The roles are changed.");
   expect(await rolesOf("iris")).toEqual(["editor", "owner", "photo-desk"]);
   const faulty = await ada.submit(at(`/members/${idOf("iris")}/roles`), { own: "no spaces!" });
-  expect([faulty.status, faulty.text]).toEqual([400, expect.stringContaining('<a href="#roles">It must be 1 to 64')]);
+  expect([faulty.status, faulty.text]).toEqual([
+    400,
+    expect.stringContaining('<a href="#own">Other roles: it must be 1 to 64'),
+  ]);
   expect(faulty.text).toContain('value="no spaces!"');
-  expect((await iris.submit(at(`/members/${idOf("iris")}/remove`))).text).toContain("You are a member of no newsroom.");
-  expect((await iris.open(at(""))).status).toBe(404);
+  expect(faulty.text).toContain('id="own-error"');
+  expect(faulty.text).not.toContain('id="roles-error"');
+});
+
+test("an invitation to a malformed role is refused at other roles, and one to no role at the roles", async () => {
+  const { text } = await ada.open(at("/members/invite"));
+  const form = { note: "Faulty", roles: "editor", own: "night, no spaces!", once: hiddenOf(text, "once") };
+  const malformed = await ada.submit(at("/members/invite"), form);
+  expect([malformed.status, malformed.text]).toEqual([400, expect.stringContaining('id="own-error"')]);
+  const none = await invite(ada, "Nobody yet", []);
+  expect([none.status, none.text]).toEqual([
+    400,
+    expect.stringContaining('<a href="#roles">Roles: choose at least one role.'),
+  ]);
+});
+
+test("a member who removes itself has no newsroom any more", async () => {
+  const nina = await signedIn("nina");
+  expect((await nina.submit(at(`/members/${idOf("nina")}/remove`))).text).toContain("You are a member of no newsroom.");
+  expect((await nina.open(at(""))).status).toBe(404);
 });
 
 test("an admin sees the members, but cannot invite an owner or remove a member", async () => {
@@ -148,7 +216,7 @@ test("the note of an invitation is shown as text, never as markup", async () => 
   }
 });
 
-test("many members come in pages by name, and no page took more than two rounds of calls", async () => {
+test("many members come in pages, in the order of their names", async () => {
   for (let count = 0; count < 50; count += 1) {
     const { code } = await members.inviteMember({ tenantId: "demo", roles: ["writer"] });
     const identity = { issuer: linkIssuer, subject: `crowd-${count}` };
@@ -158,7 +226,13 @@ test("many members come in pages by name, and no page took more than two rounds 
   expect(first.text).toContain("Members 1 to 50, by name; there are more");
   const next = /href="([^"]+)" rel="next"/.exec(first.text)![1]!;
   const second = await ada.open(new URL(next.replaceAll("&#38;", "&").replaceAll("&#61;", "="), console.origin));
-  const names = [first, second].flatMap(({ text }) => [...text.matchAll(/>(Crowd \d+)</g)].map(([, name]) => name));
+  const names = [first, second].flatMap(({ text }) =>
+    [...text.matchAll(/>(Crowd \d+)</g)].map(([, name = ""]) => name),
+  );
   expect([names.length, new Set(names).size]).toEqual([50, 50]);
+  expect(names).toEqual(names.toSorted((a, b) => a.localeCompare(b)));
+});
+
+test("no page that these tests opened took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

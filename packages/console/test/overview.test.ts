@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openReceiver } from "../../../services/delivery/test/support/receiver.ts";
 import { accessClient } from "../../../services/gateway/test/support/start-gateway.ts";
 import type { Newsroom } from "../../../tests/support/newsroom.ts";
-import { linkIssuer, memberIdOf } from "../src/domain/identity.ts";
+import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
 import { Browser } from "./support/browser.ts";
 import { type FullConsole, openFullConsole } from "./support/full-console.ts";
 import { openLinkedConsole } from "./support/linked-console.ts";
@@ -25,7 +25,11 @@ afterAll(async () => {
 });
 
 test("the overview names a paused endpoint and who paused it, and without one says that all is well", async () => {
-  expect(await overview()).toContain("Nothing needs you now.");
+  const first = await overview();
+  expect(first).toContain("Nothing needs you now.");
+  expect(first).toMatch(/not here\.[^.]*is in the\s+<a href="\/docs">API docs<\/a>/);
+  const deliveries = await ada.open(`${console.origin}/t/${console.tenantId}/deliveries`);
+  expect(deliveries.text).toMatch(/Nothing was delivered yet.[^]*published with the editors' tools, not here/);
   await using receiver = await openReceiver();
   const { tenantId } = console;
   const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url, name: "<i>Site</i>" });
@@ -33,7 +37,9 @@ test("the overview names a paused endpoint and who paused it, and without one sa
   expect(await overview()).toContain("Nothing needs you now.");
   await ada.submit(`${console.origin}/t/${console.tenantId}/endpoints/${endpointId}/pause`);
   const text = await overview();
-  expect(text).toMatch(/It was paused\s+<time[^>]*>just now<\/time><\/b> by\s+<span class="actor"[^>]*>ada</);
+  expect(text).toMatch(
+    /<b>“<bdi>&#60;i&#62;Site&#60;\/i&#62;<\/bdi>” was paused\s+<time[^>]*>just now<\/time><\/b> by\s+<span class="actor"[^>]*>ada</,
+  );
   expect(text).toContain("It stays so until somebody starts it.");
   expect(text).toContain(`<a href="/t/${console.tenantId}/endpoints/${endpointId}">Look at the endpoint</a>`);
   expect(text).not.toContain("<i>Site");
@@ -48,11 +54,12 @@ test("the overview names an endpoint that fails again and again, with its last a
   const text = await vi.waitFor(
     async () => {
       const found = await overview();
-      expect(found).toContain("It fails again and again");
+      expect(found).toContain("</bdi>” fails again and again");
       return found;
     },
     { timeout: 40_000, interval: 200 },
   );
+  expect(text).toContain("“<bdi>Fails</bdi>”");
   expect(text).toContain("The last answer: 503 Service Unavailable.");
   expect(text).toContain("once it is accepted the rest follows in order");
   // Counts are cached for a minute, so only their heading is compared.
@@ -68,19 +75,28 @@ test("the overview names a key that ends within a week, and none that ends later
   await access.createApiKey({ ...key, name: "Later", expiresAt: inDays(30) });
   const text = await overview();
   expect(text).toMatch(/A key ends\s+<time[^>]*>in 3 days<\/time>/);
+  expect(text).toContain("“<bdi>Soon</bdi>”");
   expect(text).toContain(`<a href="/t/${console.tenantId}/keys/${apiKey!.keyId}/roll">Roll the key</a>`);
   expect(text).toContain("was never used");
   expect(text).not.toContain("Later");
 });
 
 test("a writer, who may not see keys and endpoints, is told nothing of them, not even that all is well", async () => {
+  const { tenantId } = console;
+  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: "http://127.0.0.1:9/hooks", name: "Off" });
+  const { endpointId } = endpoint!;
+  await room.endpoints.disableEndpoint({ tenantId, endpointId });
+  expect(await overview()).toContain("“<bdi>Off</bdi>”");
   const wanda = new Browser();
   await console.signIn(wanda, "wanda");
-  const memberId = memberIdOf({ issuer: linkIssuer, subject: "wanda" });
-  await console.members.updateMemberRoles({ tenantId: console.tenantId, memberId, roles: ["writer"] });
+  const memberId = personActor({ issuer: linkIssuer, subject: "wanda" });
+  await console.members.updateMemberRoles({ tenantId, memberId, roles: ["writer"] });
   const text = await overview(wanda);
   expect(text).toContain("You are writer here.");
-  for (const word of ["A key ends", "Nothing needs you"]) expect(text).not.toContain(word);
+  for (const words of ["A key ends", "was paused", "Deliveries, last 24 hours", "Nothing needs you"]) {
+    expect(text).not.toContain(words);
+  }
+  await room.endpoints.deleteEndpoint({ tenantId, endpointId });
 });
 
 test("while delivery is down the overview says so, and shows the rest", async () => {

@@ -42,5 +42,6 @@ test("without a trust list a webhook is still checked, and the page says why the
   form.set("body", '{"id":"a_1","type":"endpoint.ping","data":{}}');
   const page = await browser.submit(`${console.origin}/t/demo/trust-list/verify`, form);
   expect(page.status).toBe(200);
+  expect(page.text).toContain("webhook-id is a_1");
   expect(page.text).toContain("the public API does not answer");
 });

@@ -49,6 +49,7 @@ describe("one phrase", () => {
     expect(wordsOf(added)).toContain("The phrase is in the dictionary.");
     const id = added.url.pathname.split("/").at(-1);
     const found = await browser.open(`${base}?contains=SVARSM&language=sv`);
+    expect(wordsOf(found)).toContain("Common mistakes are not searched.");
     expect(wordsOf(found)).toMatch(
       /1 phrase, by language and text .* Försvarsmakten forbidden sv Forsvarsmakten , försvarsmakten/,
     );
@@ -101,6 +102,9 @@ describe("one phrase", () => {
     expect(second.status).toBe(400);
     expect(wordsOf(second)).toContain("Somebody has changed or deleted this phrase since you opened it");
     expect(valueOf(second, "description")).toBe("second");
+    expect(second.text).not.toMatch(/<button[^>]*>Save/);
+    expect(second.text).toMatch(new RegExp(`class="button primary"[^>]*href="/t/\\w+/phrases/${id}"`));
+    expect(wordsOf(second)).toContain("Edit the phrase as it is now");
     expect(valueOf(await browser.open(`${base}/${id}`), "description")).toBe("first");
   });
 
@@ -170,8 +174,10 @@ describe("an import", () => {
     const page = await browser.submit(`${base}/import`, upload(bad, "import", "två fel.csv"));
     expect(page.status).toBe(400);
     const words = wordsOf(page);
-    expect(words).toContain("Nothing was imported: 2 rows are invalid of 3.");
-    expect(words).toMatch(/3 phrase Is required. sv,, 4 forbidden It must be true or false. sv,dålig,kanske/);
+    expect(words).toContain("Nothing was imported: 2 of 3 rows are invalid.");
+    expect(words).toMatch(
+      /Line 3 phrase It is required. sv,, Line 4 forbidden It must be true or false. sv,dålig,kanske/,
+    );
     expect(wordsOf(await browser.open(`${base}?contains=bra&language=sv`))).not.toContain("1 phrase");
     const typed = decoded(/<textarea[^>]*>\n([^]*?)<\/textarea>/.exec(page.text)![1]!);
     expect(typed).toBe(bad);
@@ -183,11 +189,18 @@ describe("an import", () => {
   test("that is only checked says what it would do, and writes nothing", async () => {
     const checked = await browser.submit(`${base}/import`, upload("language,phrase\nsv,bara koll\n", "check"));
     expect(wordsOf(checked)).toContain("The 1 row of phrases.csv can be imported; nothing was written yet. New: 1");
+    expect(checked.text).toContain("language,phrase\nsv,bara koll\n</textarea>");
     expect(wordsOf(await browser.open(`${base}?contains=bara+koll&language=sv`))).toContain("No phrase");
   });
 
+  test("with faults that is only checked says that the check found them", async () => {
+    const words = wordsOf(await browser.submit(`${base}/import`, upload(bad, "check")));
+    expect(words).toContain("The check found faults");
+    expect(words).not.toContain("This could not be done");
+  });
+
   test.for([
-    ["no file at all", "", "the file is empty"],
+    ["an empty file", "", "the file is empty"],
     ["another encoding", new Uint8Array([0x6c, 0xe5, 0x0a]), "the file is not UTF-8"],
     ["an unknown column", "language,phrase,color\nsv,a,b\n", "color"],
     ["a row of another length", "language,phrase\nsv\n", "line 2: 1 cells where the header has 2"],
@@ -262,9 +275,12 @@ describe("an export", () => {
     );
   });
 
-  test("of a malformed language is refused with a page, and HEAD gets the headers without the file", async () => {
+  test("of a malformed language is refused with a page", async () => {
     const refused = await read("?language=sv_SE");
     expect([refused.status, refused.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+  });
+
+  test("answers HEAD with the headers of the file, and without the file", async () => {
     const head = await read("", "HEAD");
     expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([
       200,

@@ -4,9 +4,10 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memberClient, openGateway } from "../../../services/gateway/test/support/start-gateway.ts";
-import { memberIdOf } from "../src/domain/identity.ts";
+import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
 import { Browser } from "./support/browser.ts";
 import { type LinkedConsole, openLinkedConsole } from "./support/linked-console.ts";
+import { hiddenOf } from "./support/page-text.ts";
 
 const opened = new AsyncDisposableStack();
 let accessPort: number;
@@ -70,6 +71,47 @@ test.each([
   },
 );
 
+test.each(["/%zz", "/%", "/t/demo/keys/%ff", "/assets/%c3%28?x=%zz"])(
+  "%s, which cannot be decoded, is answered with a page like every other",
+  async (path) => {
+    const answer = await fetch(`${console.origin}${path}`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(await answer.text()).toContain("There is nothing at this address.");
+    expect(await askAs("attacker.example", "GET", path, "")).toEqual([
+      421,
+      expect.stringContaining("Not this console"),
+    ]);
+  },
+);
+
+test("a parameter of any length comes to its page, and has the security headers", async () => {
+  const path = `/t/${"x".repeat(5_000)}/keys/${"y".repeat(5_000)}`;
+  const browser = new Browser();
+  await console.signIn(browser);
+  const page = await browser.open(`${console.origin}${path}`);
+  expect([page.status, page.text]).toEqual([404, expect.stringContaining("There is nothing at this address.")]);
+  const answer = await fetch(`${console.origin}${path}`, { redirect: "manual" });
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(await askAs("attacker.example", "GET", path, "")).toEqual([421, expect.stringContaining("Not this console")]);
+});
+
+test("a query that cannot be decoded is read as it is", async () => {
+  expect((await fetch(`${console.origin}/sign-in?return=%zz`)).status).toBe(200);
+});
+
+test("nobody ends the session of another person", async () => {
+  const [here, elsewhere, grace] = [new Browser(), new Browser(), new Browser()];
+  await console.signIn(here, "nora");
+  await console.signIn(elsewhere, "nora");
+  await console.signIn(grace, "grace");
+  const session = hiddenOf((await here.open(`${console.origin}/sessions`)).text, "session");
+  await grace.submit(`${console.origin}/sessions/end`, { session });
+  expect((await elsewhere.open(`${console.origin}/sessions`)).url.pathname).toBe("/sessions");
+  await here.submit(`${console.origin}/sessions/end`, { session });
+  expect((await elsewhere.open(`${console.origin}/sessions`)).url.pathname).toBe("/sign-in");
+});
+
 test("two consoles of one host have cookies of their own: signing out of one leaves the other", async () => {
   const browser = new Browser();
   await console.signIn(browser, "ada");
@@ -85,34 +127,44 @@ test("a form whose session has ended is answered with what was typed, to be sent
   const browser = new Browser();
   await console.signIn(browser);
   const form = { tenant: '"><script>alert(1)</script>', code: "x".repeat(43) };
-  const cookies = new Map(browser.cookies);
   await browser.submit(`${console.origin}/sign-out`);
   const page = await browser.submit(`${console.origin}/tenant`, form);
   expect([page.status, page.text]).toEqual([401, expect.stringContaining("Your session has ended")]);
   expect(page.text).toContain('value="&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;"');
   expect(page.text).not.toContain(form.code);
-  // The cookie from before the sign-out no longer opens a session.
-  for (const [name, value] of cookies) browser.cookies.set(name, value);
-  expect((await browser.submit(`${console.origin}/tenant`, { tenant: "demo" })).status).toBe(401);
   await console.signIn(browser);
   expect((await browser.submit(`${console.origin}/tenant`, { tenant: "demo" })).status).toBe(200);
+});
+
+test("the cookie from before a sign-out no longer opens a session", async () => {
+  const browser = new Browser();
+  await console.signIn(browser);
+  const before = browser.copy();
+  await browser.submit(`${console.origin}/sign-out`);
+  expect((await before.submit(`${console.origin}/tenant`, { tenant: "demo" })).status).toBe(401);
 });
 
 test("an invitation whose inviter was removed meanwhile makes nobody a member, and the page says so", async () => {
   const inviter = { issuer: "https://id.example", subject: "inviter" };
   const { code: first } = await members.inviteMember({ tenantId: "demo", roles: ["owner"] });
   await members.acceptInvitation({ code: first, identity: inviter, name: "Inviter" });
-  const asInviter = memberClient(accessPort, "owner", memberIdOf(inviter));
+  const asInviter = memberClient(accessPort, "owner", personActor(inviter));
   const { code } = await asInviter.inviteMember({ tenantId: "demo", roles: ["editor"] });
   const browser = new Browser();
   await console.signIn(browser, "guest");
+  const guest = personActor({ issuer: linkIssuer, subject: "guest" });
+  await members.removeMember({ tenantId: "demo", memberId: guest });
   await browser.submit(`${console.origin}/invitation`, { code });
-  await members.removeMember({ tenantId: "demo", memberId: memberIdOf(inviter) });
+  // Another owner, because the last one cannot be removed.
+  await console.signIn(new Browser(), "ada");
+  await members.removeMember({ tenantId: "demo", memberId: personActor(inviter) });
   const page = await browser.submit(`${console.origin}/invitation/accept`);
   expect([page.status, page.text]).toEqual([
     409,
     expect.stringContaining("Who sent this invitation may not give its roles any more."),
   ]);
+  const { members: found } = await members.listMembers({ tenantId: "demo" });
+  expect(found.map(({ memberId }) => memberId)).not.toContain(guest);
 });
 
 test("a newsroom in which the person is no member is not opened", async () => {

@@ -34,7 +34,7 @@ async function filled(path: string, fields: Record<string, string>) {
   return { ...fields, once: hiddenOf(text, "once") };
 }
 
-test("of two clicks on one form the second names the key of the first, and leads to a new secret", async () => {
+test("the answer to the second click names the key that the first made, and leads to a new secret", async () => {
   const form = await filled("/keys/new", { name: "Two <clicks>", scopes: "publisher:read" });
   const pages = await Promise.all([ada.submit(at("/keys/new"), form), ada.submit(at("/keys/new"), form)]);
   const [first, second] = pages.toSorted((a, b) => a.status - b.status);
@@ -66,9 +66,9 @@ test("two clicks on the start of a replay start one, and both lead to its page",
   const pages = await Promise.all([ada.submit(at("/replays"), form), ada.submit(at("/replays"), form)]);
   pages.push(await ada.submit(at("/replays"), form));
   expect(pages.map(({ status }) => status)).toEqual([200, 200, 200]);
-  const [place, ...others] = pages.map(({ url }) => url.pathname);
-  expect(place).toMatch(/^\/t\/\w+\/replays\/.+/);
-  expect(others).toEqual([place, place]);
+  const [path, ...others] = pages.map(({ url }) => url.pathname);
+  expect(path).toMatch(/^\/t\/\w+\/replays\/.+/);
+  expect(others).toEqual([path, path]);
 });
 
 test("a form that was refused is refused again for the same reason, and may be sent once it is mended", async () => {

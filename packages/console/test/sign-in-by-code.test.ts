@@ -57,7 +57,15 @@ test("a sign-in opens a session with a new id, whatever id the browser had befor
   expect([home.status, home.headers.get("location")]).toEqual([303, "/sign-in"]);
 });
 
-test("a form of another origin, and one without Origin, are refused", async () => {
+test.each(["//attacker.example", "/.//attacker.example", "/\\attacker.example", "https://attacker.example/"])(
+  "a sign-in that should return to %s, another host, leads to the start",
+  async (returnTo) => {
+    const signedIn = await post("/sign-in/confirm", { code: await world.newCode(), return: returnTo });
+    expect([signedIn.status, signedIn.headers.get("location")]).toEqual([303, "/"]);
+  },
+);
+
+test("a form of another origin, and one that states no origin, are refused", async () => {
   const statuses = await Promise.all([
     post("/sign-out", {}, { origin: "https://attacker.example" }),
     post("/sign-out", {}, { "sec-fetch-site": "cross-site", origin }),

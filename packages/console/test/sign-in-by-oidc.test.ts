@@ -140,6 +140,21 @@ test("a session that has ended leads through the issuer back to the page that wa
   expect(world.issuer.asked).toBe(asked);
 });
 
+test("a sign-in that should return to another host, or to a path that is too long, leads to the start", async () => {
+  world.issuer.people.set("liv", { name: "Liv" });
+  world.issuer.person = "liv";
+  for (const path of [
+    "//attacker.example",
+    "/.//attacker.example",
+    "https://attacker.example/",
+    `/?q=${"é".repeat(450)}`,
+  ]) {
+    const browser = new Browser();
+    const page = await browser.open(start(path), ({ hostname }) => hostname !== "127.0.0.1");
+    expect([path, page.status, page.url.href]).toEqual([path, 200, `${origin}/`]);
+  }
+});
+
 test("a role that is taken away, and a membership that ends, count at the next request", async () => {
   world.issuer.people.set("ola", { name: "Ola" });
   world.issuer.person = "ola";
@@ -179,21 +194,24 @@ test("the database has the hash of a session's id, and the id nowhere", async ()
   await browser.open(start());
   const id = browser.cookies.get(sessionName()) ?? "";
   await using mongo = await MongoClient.connect(inject("mongoUrl"));
-  const rows = await mongo.db(world.database).collection("sessions").find().toArray();
+  const db = mongo.db(world.database);
+  const rows = await Promise.all((await db.collections()).map((each) => each.find().toArray()));
   const hash = createHash("sha256").update(id).digest("hex");
   expect(id).toMatch(/^[\w-]{43}$/);
   expect(JSON.stringify(rows)).toContain(hash);
   expect(JSON.stringify(rows)).not.toContain(id);
 });
 
-test("a request by another host name that leads here is shown no page, signed in or not", async () => {
+test("a request by another host name that leads to the console is refused, signed in or not", async () => {
   const browser = new Browser();
   await browser.open(start());
   const cookie = `${sessionName()}=${browser.cookies.get(sessionName())}`;
   for (const host of ["attacker.example", `attacker.example:${world.port}`, `localhost:${world.port}`]) {
-    const asked = request(origin, { headers: { host, cookie } }).end();
-    const [answer] = (await once(asked, "response")) as [IncomingMessage];
-    answer.resume();
-    expect([host, answer.statusCode]).toEqual([host, 421]);
+    for (const headers of [{ host }, { host, cookie }]) {
+      const asked = request(origin, { headers }).end();
+      const [answer] = (await once(asked, "response")) as [IncomingMessage];
+      answer.resume();
+      expect([headers, answer.statusCode]).toEqual([headers, 421]);
+    }
   }
 });

@@ -3,7 +3,7 @@ import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { urlOf } from "../src/http/mount-routes.ts";
 import { routes, type RoutesDeps } from "../src/pages/routes.ts";
-import { memberIdOf } from "../src/domain/identity.ts";
+import { personActor } from "@vidimus/kit/rpc/context/person";
 import { Browser } from "./support/browser.ts";
 import { openConsoleWithIssuer } from "./support/open-console.ts";
 import { hiddenOf } from "./support/page-text.ts";
@@ -53,20 +53,24 @@ test("a form that is sent with too old a proof does nothing, keeps what was type
   expect((await kari.submit(at("/keys/new"), form)).status).toBe(200);
 });
 
-const memberId = () => memberIdOf({ issuer: world.issuer.url, subject: "kari" });
+const memberId = () => personActor({ issuer: world.issuer.url, subject: "kari" });
 
-test("making keys and changing members need a recent sign-in, and reading them does not", async () => {
+test("making keys and secrets and changing members need a recent sign-in, and reading them does not", async () => {
   await age(16);
   const asking = routes({} as RoutesDeps).flatMap((route) => {
     if (route.access !== "member" || !route.recentSignIn) return [];
     return [`${route.method} ${urlOf(route).replace("/t/:tenant", "")}`];
   });
-  expect(asking.filter((name) => /keys|members/.test(name)).toSorted()).toEqual([
+  expect(asking.toSorted()).toEqual([
+    "GET /endpoints/:endpoint/rotate",
+    "GET /endpoints/new",
     "GET /keys/:key/roll",
     "GET /keys/new",
     "GET /members/:member/remove",
     "GET /members/:member/roles",
     "GET /members/invite",
+    "POST /endpoints/:endpoint/rotate",
+    "POST /endpoints/new",
     "POST /keys/:key/roll",
     "POST /keys/new",
     "POST /members/:member/remove",

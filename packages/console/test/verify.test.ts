@@ -61,12 +61,20 @@ test("the page of the trust list shows the keys of GET /api/keys, and who states
     expect(page.text).toContain(keyId);
     expect(decoded(page.text)).toContain(publicKey);
   }
-  expect(wordsOf(page)).toMatch(new RegExp(`${active} signs`));
-  expect(wordsOf(page)).toContain("stated by signing");
+  expect(wordsOf(page)).toMatch(new RegExp(`${active} signs now What is published now is signed with it`));
+  expect(wordsOf(page)).toContain("comes from the signing service");
   expect(wordsOf(page)).toContain(`curl -si ${console.dev.gateway}/api/keys`);
 });
 
-test("a genuine webhook passes every check, and its secret is in no answer", async () => {
+test("the page of the trust list says what it is for, what to do with it, and what a state means", async () => {
+  const words = wordsOf(await open("/trust-list"));
+  expect(words).toContain("Nothing on this page is secret");
+  expect(words).toContain("What to do with it");
+  expect(words).toContain("comes next It does not sign yet. Receivers learn of it ahead.");
+  expect(words).toContain("A key that is not in the list was withdrawn");
+});
+
+test("a genuine webhook passes every check, and the page does not show the secret", async () => {
   const page = await verify({ secret });
   expect(page.status).toBe(200);
   expect(wordsOf(page)).toContain("Genuine: the platform sent it to this endpoint, and signed it.");
@@ -93,7 +101,7 @@ test("a whole request that is pasted into one field is verified, too", async () 
 
 test("one changed byte of the snapshot fails each check that covers it, and no other", async () => {
   const page = await verify({ secret, body: webhook.body.toString().replace("inställd", "installd") });
-  expect(wordsOf(page)).toContain("Not genuine as it stands.");
+  expect(wordsOf(page)).toContain("Not genuine as it stands: 4 of 12 checks failed.");
   expect(checksWith(page, "failed")).toEqual([
     "Body, by content-digest",
     "HMAC of Standard Webhooks, webhook-signature",
@@ -134,11 +142,27 @@ test("a text that is no webhook fails the checks of headers and payload, and an 
   expect(page.text).not.toContain("<script>alert");
 });
 
+test("the verdict on a webhook of which too little could be checked asks for the secret", async () => {
+  const body = JSON.stringify({ id: webhook.headers["webhook-id"], type: "endpoint.ping" });
+  const headers = linesOf(webhook).replace(/^(content-digest|x-vidimus-signature-256).*\n?/gm, "");
+  const words = wordsOf(await verify({ headers, body }));
+  expect(words).toContain(
+    "too little could be checked to call it genuine. Give the endpoint's secret to check the rest.",
+  );
+});
+
 test("a body of 1 MiB is taken, and one beyond the limit refused with a page", async () => {
   const large = JSON.stringify({ id: "a", type: "x", data: "é".repeat(512 * 1024) });
   expect(checksWith(await verify({ body: large }), "passed")).toContain("Headers found");
   const refused = await verify({ body: "x".repeat(2 * 1024 * 1024 + 1) });
   expect([refused.status, wordsOf(refused)]).toEqual([413, expect.stringContaining("A text has more than 2048 KiB")]);
+});
+
+test("a form with more texts than the page has is refused, so that one form holds at most 8 MiB", async () => {
+  const form = new FormData();
+  for (const name of ["headers", "body", "secret", "more", "still more"]) form.set(name, "x".repeat(2 * 1024 * 1024));
+  const page = await browser.submit(`${console.origin}/t/${console.tenantId}/trust-list/verify`, form);
+  expect([page.status, wordsOf(page)]).toEqual([400, expect.stringContaining("The form is not one of this page")]);
 });
 
 test("no page that these tests opened took more than two rounds of calls to services", async () => {

@@ -7,10 +7,13 @@ import { partitionOf, snapshotPartitions, snapshotSubject } from "./snapshot-sub
  */
 const vectors = { demo: 44, rival: 58, acme: 45, a: 18, tenant_0: 63, ["z".repeat(32)]: 52 };
 
-test.each(Object.entries(vectors))("tenant %s is in partition %i", (tenantId, partition) => {
-  expect(partitionOf(tenantId)).toBe(partition);
-  expect(snapshotSubject(tenantId)).toBe(`vidimus.snapshots.v1.${tenantId}.${partition}`);
-});
+test.each(Object.entries(vectors))(
+  "tenant %s is in partition %i, and the subject of its snapshots ends with both",
+  (tenantId, partition) => {
+    expect(partitionOf(tenantId)).toBe(partition);
+    expect(snapshotSubject(tenantId)).toBe(`vidimus.snapshots.v1.${tenantId}.${partition}`);
+  },
+);
 
 test("no partition is without tenants, none has many more than the others", () => {
   const counts = Array.from({ length: snapshotPartitions }, () => 0);

@@ -40,13 +40,17 @@ test.each([
   expect(() => read(words)).toThrow("there is --fresh, --mtls, --replicas SERVICE=COUNT,…, --state FOLDER");
 });
 
-test("npm stop prints a fault of its command line without a stack, and ends with 1", () => {
-  const stop = (...words: string[]) =>
-    spawnSync(process.execPath, [join(import.meta.dirname, "stop.ts"), ...words], { encoding: "utf8" });
+const stop = (...words: string[]) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, "stop.ts"), ...words], { encoding: "utf8" });
+
+test("npm stop prints a fault of its command line without a stack trace, and ends with 1", () => {
   expect(stop("--fresh")).toMatchObject({
     status: 1,
     stderr: "Unknown option '--fresh'; there is --state FOLDER\n",
   });
+});
+
+test("npm stop says that no dev stack runs in a folder, and ends with 0", () => {
   const folder = mkdtempSync(join(tmpdir(), "no-stack-"));
   expect(stop("--state", folder)).toMatchObject({ status: 0, stdout: "no dev stack runs here\n" });
   rmSync(folder, { recursive: true });

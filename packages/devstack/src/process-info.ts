@@ -38,7 +38,8 @@ async function fromProc(pid: number): Promise<ProcessInfo | undefined> {
 }
 
 async function fromPs(pid: number): Promise<ProcessInfo | undefined> {
-  const { stdout } = await promisify(execFile)("ps", ["-ww", "-o", "ppid=,stat=,lstart=,args=", "-p", String(pid)]);
+  const argv = ["-ww", "-o", "ppid=,stat=,lstart=,args=", "-p", String(pid)];
+  const { stdout } = await promisify(execFile)("ps", argv, { env: { ...process.env, LC_ALL: "C" } });
   // `lstart` has five words: Sat Nov 21 23:55:32 2026.
   const [, parentPid, state, startedAt, command] =
     /^\s*(\d+)\s+(\S+)\s+((?:\S+\s+){4}\d{4})\s+(.*)$/.exec(stdout.trimEnd()) ?? [];

@@ -30,7 +30,7 @@ function push(dev: DevJson): Promise<Response> {
 }
 
 describe("the dev stack", () => {
-  it("writes all addresses into a file that only its owner can read", async () => {
+  it("writes all addresses into a file that only its owner can read, and refuses a second start", async () => {
     await using stack = await open();
     expect(await readDevJson(stateDir)).toEqual(stack.dev);
     expect((await stat(join(stateDir, "dev.json"))).mode & 0o777).toBe(0o600);

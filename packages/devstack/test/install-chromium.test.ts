@@ -61,7 +61,7 @@ async function makePackage(): Promise<Buffer> {
   return execFileSync("tar", ["-czf", "-", "-C", dir, "package"]);
 }
 
-test("processes that install at once all end with a program that runs, and leave nothing else", async () => {
+test("installs at the same time all end with a program that runs, and leave nothing else", async () => {
   const folder = join(dir, "cache", "chromium-1");
   const lines: string[] = [];
   await Promise.all([1, 2].map(() => installChromium(folder, (line) => lines.push(line), pin)));

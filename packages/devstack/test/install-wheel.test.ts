@@ -44,7 +44,7 @@ async function makeWheel(): Promise<WheelPin> {
 const quiet = () => {};
 
 describe.skipIf(!hasPip)("installing a wheel", () => {
-  test("processes that install at once all end with a program that runs, and leave nothing else", async () => {
+  test("at the same time as others ends with a program that runs, and leaves nothing else", async () => {
     const cacheDir = join(dir, "cache");
     const target = join(cacheDir, "tiny-1.0", "tiny");
     await Promise.all([1, 2, 3].map(() => installWheel(pin, target, quiet)));

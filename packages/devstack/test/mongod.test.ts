@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openMongod } from "../src/backing/mongod.ts";
 import type { MongodAccess } from "../src/backing/replica-set.ts";
 import type { BackingServer } from "../src/backing/server.ts";
@@ -14,21 +14,31 @@ import { pickFreePort } from "../src/port-guard.ts";
 import { describeProcess } from "../src/process-info.ts";
 import { makeDatabaseAccess } from "../src/stack/dev-access.ts";
 
-let dir: string;
-let dataDir: string;
-let opened: AsyncDisposableStack;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "mongod-test-"));
-  dataDir = join(dir, "data");
-  opened = new AsyncDisposableStack();
-});
-afterEach(async () => {
-  await opened.disposeAsync();
-  await rm(dir, { recursive: true, force: true });
-});
+interface Folder extends AsyncDisposable {
+  readonly dir: string;
+  readonly dataDir: string;
+  /** Disposed with the folder. */
+  readonly opened: AsyncDisposableStack;
+  /** Starts a mongod on the data folder. */
+  open(port?: number, access?: MongodAccess): Promise<BackingServer>;
+}
 
-async function open(port = 0, access?: MongodAccess): Promise<BackingServer> {
-  return opened.use(await openMongod({ dataDir, port, logFile: join(dir, "mongod.log"), access }));
+/** An empty folder for the data of a mongod. */
+async function openFolder(): Promise<Folder> {
+  const folder = new AsyncDisposableStack();
+  const dir = folder.adopt(await mkdtemp(join(tmpdir(), "mongod-test-")), (path) =>
+    rm(path, { recursive: true, force: true }),
+  );
+  const dataDir = join(dir, "data");
+  const opened = folder.use(new AsyncDisposableStack());
+  return {
+    dir,
+    dataDir,
+    opened,
+    open: async (port = 0, access) =>
+      opened.use(await openMongod({ dataDir, port, logFile: join(dir, "mongod.log"), access })),
+    [Symbol.asyncDispose]: () => folder.disposeAsync(),
+  };
 }
 
 async function insertRow(url: string): Promise<void> {
@@ -46,7 +56,10 @@ async function countRows(url: string): Promise<number> {
 
 const portOf = (server: BackingServer) => Number(new URL(server.url).port);
 
-test("a replica set stopped on one port is writable on another, with its rows", async () => {
+// The tests run at the same time, because much of a start and a stop is waiting.
+test.concurrent("a replica set stopped on one port is writable on another, with its rows", async () => {
+  await using folder = await openFolder();
+  const { open } = folder;
   const first = await open();
   await insertRow(first.url);
   await first[Symbol.asyncDispose]();
@@ -57,7 +70,9 @@ test("a replica set stopped on one port is writable on another, with its rows", 
   expect(await countRows(second.url)).toBe(2);
 });
 
-test("a start succeeds when mongod listens long before it has loaded its configuration", async () => {
+test.concurrent("a start succeeds when mongod listens long before it has loaded its configuration", async () => {
+  await using folder = await openFolder();
+  const { opened, open } = folder;
   const first = await open();
   await insertRow(first.url);
   await first[Symbol.asyncDispose]();
@@ -70,7 +85,9 @@ test("a start succeeds when mongod listens long before it has loaded its configu
   expect(await countRows(second.url)).toBe(1);
 });
 
-test("a mongod killed with SIGKILL starts again on the same port, and no acknowledged row is lost", async () => {
+test.concurrent("a mongod killed with SIGKILL starts again on the same port, and no acknowledged row is lost", async () => {
+  await using folder = await openFolder();
+  const { open } = folder;
   const first = await open();
   await insertRow(first.url);
   process.kill(first.pid!, "SIGKILL");
@@ -80,7 +97,9 @@ test("a mongod killed with SIGKILL starts again on the same port, and no acknowl
   expect(await countRows(second.url)).toBe(1);
 });
 
-test("access control of a data folder can be turned on and off, and each start has other passwords", async () => {
+test.concurrent("access control of a data folder can be turned on and off, and each start has other passwords", async () => {
+  await using folder = await openFolder();
+  const { dir, open } = folder;
   const plain = await open();
   await insertRow(plain.url);
   await plain[Symbol.asyncDispose]();
@@ -105,7 +124,9 @@ test("access control of a data folder can be turned on and off, and each start h
   expect(await countRows((await open()).url)).toBe(2);
 });
 
-test("a second start on a data folder in use is refused, and the first server goes on", async () => {
+test.concurrent("a second start on a data folder in use is refused, and the first server goes on", async () => {
+  await using folder = await openFolder();
+  const { dataDir, open } = folder;
   const first = await open();
   const refusal = expect(open()).rejects;
   await refusal.toThrow(DevstackError);
@@ -115,7 +136,9 @@ test("a second start on a data folder in use is refused, and the first server go
   await insertRow(first.url);
 });
 
-test("a mongod whose owner has ended is stopped cleanly, and its folder is used again on the same port", async () => {
+test.concurrent("a mongod whose owner has ended is stopped cleanly, and its folder is used again on the same port", async () => {
+  await using folder = await openFolder();
+  const { dataDir, open } = folder;
   const orphan = await open();
   await insertRow(orphan.url);
   await writeFile(join(dataDir, "owner.pid"), "4194304\n"); // larger than the largest pid
@@ -124,7 +147,9 @@ test("a mongod whose owner has ended is stopped cleanly, and its folder is used 
   expect(await countRows(next.url)).toBe(1);
 });
 
-test("after mongod's parent was killed, the next start has the rows, and no second mongod is left", async () => {
+test.concurrent("after mongod's parent was killed, the next start has the rows, and no second mongod is left", async () => {
+  await using folder = await openFolder();
+  const { dir, dataDir, open } = folder;
   const options = JSON.stringify({ dataDir, port: 0, logFile: join(dir, "mongod.log") });
   const script = `
     const { openMongod } = await import(${JSON.stringify(import.meta.resolve("../src/backing/mongod.ts"))});
@@ -144,14 +169,18 @@ test("after mongod's parent was killed, the next start has the rows, and no seco
   expect(await countRows(next.url)).toBe(1);
 });
 
-test("a program that now has the pid of mongod.lock is left alone", async () => {
+test.concurrent("a program that now has the pid of mongod.lock is left alone", async () => {
+  await using folder = await openFolder();
+  const { dataDir, open } = folder;
   const first = await open();
   await first[Symbol.asyncDispose]();
   await writeFile(join(dataDir, "mongod.lock"), `${process.pid}\n`);
   await open();
 });
 
-test("a taken port is refused with the variable that changes it, and nothing is started", async () => {
+test.concurrent("a taken port is refused with the variable that changes it, and nothing is started", async () => {
+  await using folder = await openFolder();
+  const { dir, opened, open } = folder;
   const port = await pickFreePort();
   const listener = opened.use(createServer().listen(port, "127.0.0.1"));
   await once(listener, "listening");
@@ -161,7 +190,9 @@ test("a taken port is refused with the variable that changes it, and nothing is 
   await expect(readFile(join(dir, "mongod.log"))).rejects.toThrow("ENOENT");
 });
 
-test("a mongod that ends at once is reported with the end of its log", async () => {
+test.concurrent("a mongod that ends at once is reported with the end of its log", async () => {
+  await using folder = await openFolder();
+  const { dir, dataDir } = folder;
   const binary = join(dir, "mongod");
   await writeFile(binary, "#!/bin/sh\necho the disk is on fire\nexit 14\n", { mode: 0o755 });
   const start = openMongod({ dataDir, port: 0, logFile: join(dir, "mongod.log"), binary });

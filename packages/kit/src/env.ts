@@ -1,5 +1,6 @@
 /**
- * A setting, or a file that a setting names, is not usable. The message has one fault on each line.
+ * A setting, a file that a setting names, or the database is not usable, which an operator has to
+ * mend. The message has one fault on each line.
  */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";

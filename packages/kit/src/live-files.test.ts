@@ -146,8 +146,23 @@ describe("a certificate", () => {
     write(issue("spiffe://other/documents"));
     await vi.waitFor(async () => expect(await failures()).toBe(2), patient);
     expect(live.value.identity).toBe("spiffe://a/documents");
-    const [expiry] = (await registry.getSingleMetric("vidimus_certificate_expiry_seconds")?.get())?.values ?? [];
-    expect(expiry?.value).toBe(live.value.validToMs / 1_000);
+  });
+
+  it("has a metric with the time of its end, which follows a replacement", async () => {
+    const uris = ["spiffe://a/documents"];
+    const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+    write(authority.issue({ uris, to: inHours(1) }));
+    const { live } = open();
+    using _closing = live;
+    const shown = async () =>
+      (await registry.getSingleMetric("vidimus_certificate_expiry_seconds")?.get())?.values[0]?.value;
+    const first = live.value.validToMs / 1_000;
+    expect(await shown()).toBe(first);
+    const second = authority.issue({ uris, to: inHours(2) });
+    write(second);
+    await vi.waitFor(() => expect(live.value.cert.toString()).toBe(second.cert), patient);
+    expect(await shown()).toBe(live.value.validToMs / 1_000);
+    expect(await shown()).toBeGreaterThan(first);
   });
 
   it.each([

@@ -12,8 +12,8 @@ interface Revised {
 /** Stores the newest copy that any process of this service received. */
 export interface CopyKeeper<Stated extends Revised, Kept extends Revised> {
   /**
-   * The stored copy, and the milliseconds since the other service last stated it, by the database's
-   * clock.
+   * The stored copy, and the milliseconds since it was last stored, by the database's clock;
+   * `Infinity` from a keeper that does not store that time.
    */
   read(): Promise<KeptCopy<Kept> | undefined>;
   /** Stores a copy, unless a newer one is stored. @returns the stored copy */

@@ -5,7 +5,7 @@ const version = 1;
 
 /**
  * Longest token that is decoded by default. Tokens of the services have at most 180 characters,
- * except page tokens of dictionaries.
+ * except page tokens of dictionaries and of members, whose readers allow more.
  */
 const charactersMaxDefault = 256;
 

@@ -46,7 +46,7 @@ function readChecked(path: string, bytesMax: number, checkMode: (mode: number) =
   try {
     file = openSync(path, "r");
   } catch (error) {
-    throw new ConfigError(`${path} cannot be read (${codeOf(error)})`, { cause: error });
+    throw unreadable(path, error);
   }
   try {
     // The open file is checked, not its path: the file at the path may be replaced between check
@@ -56,9 +56,17 @@ function readChecked(path: string, bytesMax: number, checkMode: (mode: number) =
     checkMode(stat.mode);
     if (stat.size > bytesMax) throw new ConfigError(`${path} is too long: it has more than ${bytesMax} bytes`);
     return readFileSync(file);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    // Reading a file of a network volume may fail after it was opened.
+    throw unreadable(path, error);
   } finally {
     closeSync(file);
   }
+}
+
+function unreadable(path: string, error: unknown): ConfigError {
+  return new ConfigError(`${path} cannot be read (${codeOf(error)})`, { cause: error });
 }
 
 function codeOf(error: unknown): string {

@@ -29,6 +29,7 @@ export class Readiness {
         signal.removeEventListener("abort", finish);
         resolve();
       };
+      if (signal.aborted) return resolve();
       this.#waiting.add(finish);
       signal.addEventListener("abort", finish, { once: true });
     });

@@ -13,9 +13,10 @@ export function unlessAborted<T>(
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const fail = () => reject(reason());
-    if (signal.aborted) return fail();
-    signal.addEventListener("abort", fail, { once: true });
+    // The work's own end is handled in any case: an unhandled rejection would end the process.
     const stopListening = () => signal.removeEventListener("abort", fail);
     work.then(resolve, reject).finally(stopListening);
+    if (signal.aborted) return fail();
+    signal.addEventListener("abort", fail, { once: true });
   });
 }

@@ -11,26 +11,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { Registry } from "prom-client";
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { describe, expect, inject, it, vi } from "vitest";
 import { patient } from "../src/testing/patient.ts";
 import { ConfigError } from "@vidimus/kit/env";
 import { type EventBus, openEventBus, type StreamSpec } from "@vidimus/kit/nats/event-bus";
+import { BrokerConnection } from "@vidimus/kit/nats/connection";
 import { portOf } from "@vidimus/kit/port";
 import { openMutableProxy } from "./support/mutable-proxy.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (data: Uint8Array) => new TextDecoder().decode(data);
 
-let stack: AsyncDisposableStack;
-let subject: string;
-beforeEach(() => {
-  stack = new AsyncDisposableStack();
-  subject = testDatabaseName("subject");
-});
-afterEach(() => stack.disposeAsync());
-
 /** Opens a bus, and gives access to its log lines and its failure counts. */
-function openBus(url = inject("natsUrl")) {
+function openBus(stack: AsyncDisposableStack, url = inject("natsUrl")) {
   const lines: string[] = [];
   const registry = new Registry();
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
@@ -46,7 +39,9 @@ const isUp = (bus: EventBus) => vi.waitFor(() => bus.ping(), patient);
 
 describe("a message for which the handler throws", () => {
   it("leaves the subscription and the connection alive, and is counted and logged", async () => {
-    const { bus, failures, said } = openBus();
+    await using stack = new AsyncDisposableStack();
+    const subject = testDatabaseName("subject");
+    const { bus, failures, said } = openBus(stack);
     const received: string[] = [];
     bus.onBroadcast(subject, (data) => {
       if (text(data).startsWith("hello")) throw new Error("no reference");
@@ -63,7 +58,9 @@ describe("a message for which the handler throws", () => {
 
 describe("a stream that cannot be made", () => {
   it("is logged, and broadcasts and subscriptions work", async () => {
-    const { bus, said } = openBus();
+    await using stack = new AsyncDisposableStack();
+    const subject = testDatabaseName("subject");
+    const { bus, said } = openBus(stack);
     const spec: StreamSpec = {
       name: subject.toUpperCase(),
       subjects: [subject],
@@ -84,7 +81,9 @@ describe("a stream that cannot be made", () => {
 
 describe("a bus that is being closed", () => {
   it("leaves no rejection unhandled when something subscribes", async () => {
-    const { bus } = openBus();
+    await using stack = new AsyncDisposableStack();
+    const subject = testDatabaseName("subject");
+    const { bus } = openBus(stack);
     await isUp(bus);
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);
@@ -100,10 +99,33 @@ describe("a bus that is being closed", () => {
   });
 });
 
-describe("a connection that is open and receives nothing", () => {
+describe("a connection that nats.js has closed for good", () => {
+  it("makes a subscription fail, which is logged and ends nothing", async () => {
+    await using stack = new AsyncDisposableStack();
+    const subject = testDatabaseName("subject");
+    const closed = await connect({ servers: inject("natsUrl").replace("nats://", "") });
+    await closed.close();
+    const opened = vi.spyOn(BrokerConnection.prototype, "opened", "get").mockResolvedValue(closed);
+    stack.defer(() => opened.mockRestore());
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    stack.defer(() => void process.off("unhandledRejection", note));
+    const { bus, said } = openBus(stack);
+    const subscription = bus.onBroadcast(subject, () => {});
+    await new Promise(setImmediate);
+    subscription[Symbol.dispose]();
+    expect(unhandled).toEqual([]);
+    expect(said("CONNECTION_CLOSED")).toEqual([expect.stringContaining(subject)]);
+  });
+});
+
+describe.concurrent("a connection that is open and receives nothing", () => {
   it("is reported by ping, and replaced", async () => {
+    await using stack = new AsyncDisposableStack();
+    const subject = testDatabaseName("subject");
     const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
-    const { bus, said } = openBus(`nats://127.0.0.1:${proxy.port}`);
+    const { bus, said } = openBus(stack, `nats://127.0.0.1:${proxy.port}`);
     const received: string[] = [];
     bus.onBroadcast(subject, (data) => void received.push(text(data)));
     await isUp(bus);
@@ -115,9 +137,23 @@ describe("a connection that is open and receives nothing", () => {
     expect(said("does not answer, the connection is made anew")).toHaveLength(1);
   });
 
-  it("does not prevent the bus from closing", async () => {
+  it("is replaced, too, when the broker reads nothing of what is sent", async () => {
+    await using stack = new AsyncDisposableStack();
+    const subject = testDatabaseName("subject");
     const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
-    const { bus } = openBus(`nats://127.0.0.1:${proxy.port}`);
+    const { bus } = openBus(stack, `nats://127.0.0.1:${proxy.port}`);
+    await isUp(bus);
+    proxy.stallOpenConnections();
+    // More than the buffers of the sockets hold.
+    for (let piece = 0; piece < 64; piece++) bus.broadcast(subject, new Uint8Array(524_288));
+    await vi.waitFor(() => expect(bus.connectionNumber()).toBe(2), patient);
+    await bus.ping();
+  });
+
+  it("does not prevent the bus from closing", async () => {
+    await using stack = new AsyncDisposableStack();
+    const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
+    const { bus } = openBus(stack, `nats://127.0.0.1:${proxy.port}`);
     await isUp(bus);
     proxy.muteOpenConnections();
     const startedMs = performance.now();
@@ -126,13 +162,35 @@ describe("a connection that is open and receives nothing", () => {
   });
 });
 
-describe("the broker at the URL", () => {
+describe.concurrent("a broker that hangs while connections to it are made", () => {
+  it.for([
+    ["says nothing", "nothing"],
+    ["greets and answers nothing", "server"],
+  ] as const)("and %s has one of them open when it goes on, and is lost once", async ([, forwarded]) => {
+    await using stack = new AsyncDisposableStack();
+    const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
+    const { bus, said } = openBus(stack, `nats://127.0.0.1:${proxy.port}`);
+    await isUp(bus);
+    proxy.hang(forwarded);
+    const { acceptedCount } = proxy;
+    await vi.waitFor(() => expect(proxy.acceptedCount).toBe(acceptedCount + 2), patient);
+    proxy.resume();
+    await isUp(bus);
+    await vi.waitFor(() => expect(proxy.openCount).toBe(1), patient);
+    await bus.ping();
+    expect(bus.connectionNumber()).toBe(2);
+    expect(said("broker lost")).toHaveLength(1);
+  });
+});
+
+describe.concurrent("the broker at the URL", () => {
   it("is logged once while it cannot be reached, by its address, and without credentials", async () => {
+    await using stack = new AsyncDisposableStack();
     let attempts = 0;
     const refusing = stack.use(createServer((socket) => void (attempts++, socket.destroy())));
     await once(refusing.listen(0, "127.0.0.1"), "listening");
     const address = `127.0.0.1:${portOf(refusing.address())}`;
-    const { bus, lines } = openBus(`nats://ida:hunter2@${address}`);
+    const { bus, lines } = openBus(stack, `nats://ida:hunter2@${address}`);
     await vi.waitFor(() => expect(attempts).toBeGreaterThan(3), patient);
     await expect(bus.ping()).rejects.toThrow("cannot be reached");
     expect(lines).toEqual([expect.stringContaining("broker cannot be reached")]);
@@ -140,13 +198,15 @@ describe("the broker at the URL", () => {
     expect(lines[0]).not.toMatch(/hunter2|ida/);
   });
 
-  it("is refused at once when the URL cannot be read, and the error does not quote the URL", () => {
-    const open = () => openBus("http://ida:hunter2@broker");
+  it("is refused at once when the URL cannot be read, and the error does not quote the URL", async () => {
+    await using stack = new AsyncDisposableStack();
+    const open = () => openBus(stack, "http://ida:hunter2@broker");
     expect(open).toThrow(ConfigError);
     expect(open).toThrow(/^NATS_URL must be(?!.*hunter2)/);
   });
 
   it("accepts the credentials of the URL", async () => {
+    await using stack = new AsyncDisposableStack();
     const dir = await mkdtemp(join(tmpdir(), "vidimus-bus-"));
     stack.defer(() => rm(dir, { recursive: true, force: true }));
     const port = await pickFreePort();
@@ -156,6 +216,6 @@ describe("the broker at the URL", () => {
     stack.defer(async () => void (await server.stop(5_000)));
     await waitForListener(port, AbortSignal.timeout(10_000));
     await expect(connect({ servers: `127.0.0.1:${port}` })).rejects.toThrow(/authorization/i);
-    await isUp(openBus(`nats://ida:hunter%2F2@127.0.0.1:${port}`).bus);
+    await isUp(openBus(stack, `nats://ida:hunter%2F2@127.0.0.1:${port}`).bus);
   });
 });

@@ -42,7 +42,7 @@ test.each([
   }
 });
 
-test("a line about an error contains its type, its kind and its cause with its code", () => {
+test("a line about an error contains its type, kind and cause with its code, and no unknown property", () => {
   const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", port: 2, secret: "hunter2" });
   const line = lineOf(new DomainError("unavailable", "not now", { cause }));
   expect(JSON.parse(line)).toMatchObject({
@@ -57,9 +57,14 @@ test("a line about an error contains its type, its kind and its cause with its c
   expect(line).not.toContain("hunter2");
 });
 
-test("an error that causes itself, and a thrown text, do not break the line", () => {
+test("an error that causes itself does not break the line", () => {
   const error = new Error("round");
   error.cause = error;
   expect(JSON.parse(lineOf(error))).toMatchObject({ err: { message: "round", cause: { message: "round" } } });
-  expect(lineOf("the whole body")).not.toContain("whole body");
+});
+
+test("a thrown text does not break the line, and is not quoted in it", () => {
+  const line = lineOf("the whole body");
+  expect(JSON.parse(line)).toMatchObject({ err: { type: "string", message: "thrown without an Error" } });
+  expect(line).not.toContain("whole body");
 });

@@ -2,7 +2,10 @@ import { DomainError } from "@vidimus/kit/errors";
 
 const roles: ReadonlySet<string> = new Set(["owner", "admin"]);
 
-/** Whether a role may do everything within its tenant. */
+/**
+ * Whether a role may do everything within its tenant, but for changes of members that only an owner
+ * may make.
+ */
 export function isAdministrator(role: string): boolean {
   return roles.has(role);
 }

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { DomainError } from "@vidimus/kit/errors";
 import { tenantIdPattern } from "@vidimus/kit/ids";
+import { sleep } from "@vidimus/kit/service/sleep";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { throttle } from "@vidimus/kit/telemetry/throttle";
 
@@ -13,7 +13,7 @@ interface KnownTenantsOptions {
   /** Reads the whole list from the gateway. */
   readonly pull: (signal: AbortSignal) => Promise<readonly KnownTenant[]>;
   readonly log: Logger;
-  /** Pause between two pulls; 5 s by default. */
+  /** Time between the starts of two regular pulls; 5 s by default. */
   readonly everyMs?: number;
   /** Longest time of one pull, including its repeats; 3 s by default. */
   readonly pullMs?: number;
@@ -102,7 +102,7 @@ export class KnownTenants implements Disposable {
       } catch (error) {
         // grpc-js may take two seconds to reconnect to a server that was away, so a failed pull is
         // repeated after a pause.
-        await pause(retryMs, undefined, { signal }).catch(() => {});
+        await sleep(retryMs, signal);
         if (!signal.aborted) continue;
         if (!this.#stop.signal.aborted) this.#logFailure(error);
         return false;

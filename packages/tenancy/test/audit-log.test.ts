@@ -72,6 +72,7 @@ test("a change that a conflict repeats is stored and logged once", async () => {
   });
   expect(tries).toBeGreaterThan(1);
   expect(lines).toHaveLength(1);
+  expect(await sheds().findOne({})).toMatchObject({ colour: "green" });
   expect(await audit.list(query)).toHaveLength(2);
 });
 

@@ -8,8 +8,9 @@ export function checkWebhookId({ id }: Payload, webhookId: string): void {
 }
 
 /**
- * The envelope is not signed itself, so each member must say what the statement or the snapshot
- * says.
+ * The envelope is not signed itself, so its `type` and the members of `data` beside the snapshot
+ * must say what was signed. Nothing that is signed names the envelope's `timestamp`, so it is not
+ * checked, and `verifyDelivery` does not return it.
  *
  * @throws VerificationError `signature` when a member says something else
  */

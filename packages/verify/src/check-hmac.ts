@@ -37,7 +37,7 @@ export async function checkHmac(
   return signed.id;
 }
 
-/** @throws VerificationError `body` when a header is missing or malformed */
+/** @throws VerificationError `body` when a header is missing, or the timestamp is malformed */
 export function readSignedHeaders(request: DeliveryRequest): SignedHeaders {
   const id = header(request, "webhook-id");
   const timestamp = header(request, "webhook-timestamp");
@@ -117,8 +117,9 @@ async function someKeyMade(
 }
 
 /**
- * When the body does not match `content-digest` it was changed, which explains the wrong HMAC;
- * otherwise the secret is wrong.
+ * When the body does not match `content-digest` it was changed, which explains the wrong HMAC.
+ * Otherwise the fault is `secret`, although a changed `webhook-id` or `webhook-timestamp`, or a
+ * changed body without a `content-digest`, looks the same.
  */
 async function mismatch(request: DeliveryRequest, body: Bytes): Promise<VerificationError> {
   const announced = header(request, "content-digest");

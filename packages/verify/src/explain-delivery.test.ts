@@ -64,7 +64,7 @@ it("without a secret the HMACs are unchecked, and all else is checked", async ()
   expect(named(steps, "failed")).toEqual([]);
 });
 
-it("a delivery whose arrival time is unknown may be old; one from the future fails the check `clock`", async () => {
+it("the check `clock` fails for a future delivery, and for an old one only if its arrival time is known", async () => {
   const late = await explain({}, { now: at + 3_600_000, receivedAt: undefined } as never);
   expect(named(late, "unchecked")).toEqual(["clock"]);
   expect(named(await explain({}, { receivedAt: at + 301_000 }), "failed")).toEqual(["clock"]);
@@ -76,9 +76,15 @@ it("a wrong secret fails only the two HMACs, and no detail contains it", async (
   for (const secrets of [[other], ["whsec_"], ["päss"]]) {
     const steps = await explain({}, { secrets });
     expect(named(steps, "failed")).toEqual(["webhook-signature", "x-vidimus-signature-256"]);
-    expect(JSON.stringify(steps)).not.toContain(secrets[0]!.slice(6) || "nothing");
+    expect(JSON.stringify(steps)).not.toContain(secrets[0]!.replace("whsec_", "") || "nothing");
   }
-  expect(named(await explain({}, { secrets: [other, vector.secret] }), "failed")).toEqual([]);
+});
+
+it("the HMACs pass when one of two secrets is right", async () => {
+  const other = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
+  const steps = await explain({}, { secrets: [other, vector.secret] });
+  expect(named(steps, "failed")).toEqual([]);
+  expect(named(steps, "ok")).toEqual(expect.arrayContaining(["webhook-signature", "x-vidimus-signature-256"]));
 });
 
 it("the HMAC of the former secret is accepted while a secret is rotated", async () => {
@@ -118,6 +124,9 @@ it("without headers only the check `headers` fails, and checks that need headers
     "webhook-signature",
     "x-vidimus-signature-256",
   ]);
+});
+
+it("a body that is no JSON fails the check `payload`", async () => {
   expect(named(await explain({ body: Buffer.from("no JSON") }), "failed")).toContain("payload");
 });
 
@@ -143,7 +152,7 @@ const changes = oneof(
   ).map(([from = "", to = ""]) => sealed(body.toString().replace(from, to))),
 );
 
-it("a check of explainDelivery fails exactly when verifyDelivery refuses the delivery", async () => {
+it("for a changed body, a check of explainDelivery fails exactly when verifyDelivery refuses it", async () => {
   await assert(
     asyncProperty(changes, async (request) => {
       const verifying = verifyDelivery(request, { secret: vector.secret, keys: [entry], now: () => at });

@@ -54,8 +54,10 @@ export interface ExplainDeliveryOptions {
 }
 
 /**
- * Makes as many checks of `verifyDelivery` as possible on a stored delivery, and returns the result
- * of each. For people who look for a fault; receivers call `verifyDelivery`.
+ * Makes as many checks of `verifyDelivery` as possible on a stored delivery, and those of
+ * `content-digest` and `x-vidimus-signature-256`, which may fail although `verifyDelivery` accepts
+ * the delivery. Returns the result of each. For people who look for a fault; receivers call
+ * `verifyDelivery`.
  */
 export async function explainDelivery(
   request: DeliveryRequest,

@@ -27,8 +27,8 @@ export interface SequenceStore {
  *
  * The returned function calls `handle` only for a newer snapshot, and waits for its promise. It
  * stores the sequence after `handle` has succeeded, so a snapshot whose handling failed is newer
- * again when it is repeated. Snapshots of one document are handled one after the other within this
- * process; several processes need a condition on the sequence in the database as well.
+ * again when it is repeated. One guard handles snapshots of one document one after the other;
+ * several guards or processes need a condition on the sequence in the database as well.
  *
  * @throws errors of `handle` and of the store
  */

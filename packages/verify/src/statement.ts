@@ -38,10 +38,13 @@ const format = new RegExp(
 export function parseStatement(text: string): SnapshotStatement {
   const parts = format.exec(text)?.groups;
   if (!parts) throw new VerificationError("signature", "the statement does not have the nine lines of a snapshot");
-  const { tenantId = "", documentId = "", status, keyId = "", sha256 = "" } = parts;
-  const signedAt = new Date(parts["signedAt"] ?? "");
-  // The pattern also matches times that do not exist, for example minute 60.
-  if (Number.isNaN(signedAt.getTime())) throw new VerificationError("signature", "the statement's time does not exist");
+  const { tenantId = "", documentId = "", status, signedAt: time = "", keyId = "", sha256 = "" } = parts;
+  const signedAt = new Date(time);
+  // The pattern also matches times that do not exist: minute 60, or 30 February, which `Date` reads
+  // as a day in March.
+  if (Number.isNaN(signedAt.getTime()) || signedAt.toISOString() !== time) {
+    throw new VerificationError("signature", "the statement's time does not exist");
+  }
   return {
     tenantId,
     documentId,

@@ -142,11 +142,14 @@ it("the list is used for two hours while the platform is down, with one attempt 
     clock += 1000;
   }
   expect(fetches).toHaveLength(2);
-  clock = signedAt.getTime() + 2 * hour;
+  clock = signedAt.getTime() + 2 * hour - 1;
+  expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+  expect(fetches).toHaveLength(3);
+  clock += 1;
   await expect(list.keyFor("a", signedAt)).rejects.toThrow(TrustListUnavailable);
 });
 
-it("while no list can be fetched, keyFor finds keys of an earlier list and calls no other unknown", async () => {
+it("while no list can be fetched, keyFor finds keys of an earlier list, and throws for any other key", async () => {
   const list = open();
   answer = down;
   await expect(list.keyFor("a", signedAt)).rejects.toThrow("https://vidimus.example/api/keys could not be fetched");

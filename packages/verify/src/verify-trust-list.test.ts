@@ -71,7 +71,8 @@ describe("the vector, computed by other software", () => {
         if (accepted) unused.push(accepted);
       }
     }
-    // The last character of each of the two signatures, in base64, has one unused bit.
+    // The last character of the root's signature in the delegation, and of the delegation itself:
+    // bit 0 of each is unused.
     expect(unused).toEqual([genuine, genuine]);
   });
 });
@@ -116,7 +117,7 @@ describe("a list that somebody else than the platform made", () => {
 });
 
 describe("a list that the platform stated earlier", () => {
-  test("it is accepted from 5 minutes before until 25 hours after its statement's time, and then refused", async () => {
+  test("is accepted from 5 minutes before until 25 hours after its statement's time, and then refused", async () => {
     await expect(verify(state(5, now - 25 * hourMs))).resolves.toMatchObject({ revision: 5 });
     expect(await refusalOf(state(5, now - 25 * hourMs - 1))).toContain("age: the list was stated more than 25 hours");
     await expect(verify(state(5, now + 300_000))).resolves.toBeDefined();

@@ -3,8 +3,8 @@ import type { SeededFault } from "./seeded-fault.ts";
 export const documentsFaults: readonly SeededFault[] = [
   {
     name: "a feed passes over changes beyond its page",
-    search: "after: hasMore ? place : later(place, examined)",
-    replacement: "after: later(place, examined)",
+    search: "after: hasMore ? position : later(position, examined)",
+    replacement: "after: later(position, examined)",
     tests: ["unit read-changes"],
   },
   {

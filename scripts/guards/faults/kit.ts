@@ -8,7 +8,7 @@ export const kitFaults: readonly SeededFault[] = [
     tests: ["unit batcher"],
   },
   {
-    name: "a batch that ends does not release its place",
+    name: "a batch that ends does not release its slot",
     search: "if (isLate) this.#late -= 1; else this.#inTime -= 1;",
     replacement: "if (isLate) this.#late -= 1;",
     tests: ["unit batcher"],

@@ -48,3 +48,13 @@ describe("WEBHOOK_PROXY", () => {
     },
   );
 });
+
+describe("DELIVERY_OTHER_KEK_FILE", () => {
+  it("is a second KEK, none by default", () => {
+    const other = join(dir, "other");
+    writeFileSync(other, Buffer.alloc(32, 4), { mode: 0o600 });
+    expect(readConfig(required).otherKek).toBeUndefined();
+    const { otherKek } = readConfig({ ...required, DELIVERY_OTHER_KEK_FILE: other });
+    expect(otherKek?.export()).toEqual(Buffer.alloc(32, 4));
+  });
+});

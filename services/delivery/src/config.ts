@@ -29,7 +29,10 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
    * `kek`.
    */
   otherKek?: KeyObject;
-  /** Whether endpoints may be given URLs with plain http. Sending does not check it again. */
+  /**
+   * Whether endpoints may be given URLs with plain http. Sending checks only the port: 80 and 8080
+   * are not allowed by default while this is off.
+   */
   allowHttp: boolean;
   /** Special-purpose address ranges that may be dialled, as CIDRs. */
   allowCidrs: readonly string[];
@@ -178,8 +181,4 @@ function readCidrs(env: EnvReader, name: string): readonly string[] {
     env.fault(`${name} ${error instanceof Error ? error.message : String(error)}`);
   }
   return list;
-}
-
-export function leaseMsOf({ attemptMs, leaseMarginMs }: Pick<DeliveryPace, "attemptMs" | "leaseMarginMs">): number {
-  return attemptMs + leaseMarginMs;
 }

@@ -26,7 +26,7 @@ import { AuditedEndpoints } from "./store/audited-endpoints.ts";
 import { AuditedReplays } from "./store/audited-replays.ts";
 import { deliveryDatabaseVersion } from "./store/delivery-database-version.ts";
 import type { Lanes } from "./lanes/open-lanes.ts";
-import type { EndpointName } from "./domain/endpoint-name.ts";
+import type { EndpointKey } from "./domain/endpoint-key.ts";
 import { openStores, type Stores } from "./store/open-stores.ts";
 
 /**
@@ -75,7 +75,7 @@ function routesOf({ stores, lanes, clients, post, urlRule, audit, log }: RoutesD
   const { endpoints, deliveryLog, deliveryCounts, replays, health } = stores;
   const { feed, schemas } = clients;
   const { directory, payloads, announce, deleteUndelivered, expediteAll, wantProbe } = lanes;
-  const expedite = (endpoint: EndpointName) => {
+  const expedite = (endpoint: EndpointKey) => {
     expediteAll(endpoint).catch((error: unknown) =>
       log.warn({ err: error, endpointId: endpoint.endpointId }, "deliveries wait for the ends of their backoffs"),
     );

@@ -67,7 +67,7 @@ export async function openDelivering(
     stop.signal,
   );
   membership.onChange(() => lanes.takeOver());
-  const bus = openIntake(
+  const bus = openIngest(
     stack,
     { config, stores, clients, signing, trustList, membership, lanes, process },
     stop.signal,
@@ -81,7 +81,7 @@ function join({ opsPort }: DeliveryConfig, { replicas, replica }: Stores, log: L
   return Membership.join({ replicas, replica, address, log });
 }
 
-interface IntakeDeps {
+interface OpenIngestDeps {
   readonly config: DeliveryConfig;
   readonly stores: Stores;
   readonly clients: ReturnType<typeof openClients>;
@@ -100,9 +100,9 @@ interface IntakeDeps {
  * Opens ingest of the snapshots that the broker announces or a walk finds, and the work that
  * follows a revocation.
  */
-function openIntake(
+function openIngest(
   stack: AsyncDisposableStack,
-  { config, stores, clients, signing, trustList, membership, lanes: sending, process }: IntakeDeps,
+  { config, stores, clients, signing, trustList, membership, lanes: sending, process }: OpenIngestDeps,
   signal: AbortSignal,
 ): EventBus {
   const { log, metrics, tracing } = process;

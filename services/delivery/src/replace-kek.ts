@@ -1,5 +1,5 @@
+import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import { setTimeout as pause } from "node:timers/promises";
 import type { DeliveryPace } from "./config.ts";
 import type { EndpointStore } from "./store/endpoint-store.ts";
 import type { ReplicaStore } from "./store/replica-store.ts";
@@ -19,26 +19,14 @@ interface ReplaceKekDeps {
  * one. Once they have, it encrypts with the new KEK, and encrypts anew what the old KEK has
  * encrypted. It goes on checking, because another process uses the old KEK until its own check.
  */
-export async function replaceKek(deps: ReplaceKekDeps): Promise<AsyncDisposable> {
+export async function replaceKek(deps: ReplaceKekDeps): Promise<AsyncDisposable | undefined> {
   await look(deps);
-  const stop = new AbortController();
-  const loop = deps.kekChange.otherId === undefined ? undefined : lookUntilStopped(deps, stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await loop;
-    },
-  };
-}
-
-async function lookUntilStopped(deps: ReplaceKekDeps, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    await pause(deps.pace.kekMs, undefined, { signal }).catch(() => {});
-    if (signal.aborted) return;
-    await look(deps).catch((error: unknown) => {
-      deps.log.warn({ err: error }, "secrets are not encrypted anew yet");
-    });
-  }
+  if (deps.kekChange.otherId === undefined) return undefined;
+  return repeat(() => look(deps), {
+    everyMs: deps.pace.kekMs,
+    pausesFirst: true,
+    onFailure: (error) => deps.log.warn({ err: error }, "secrets are not encrypted anew yet"),
+  });
 }
 
 async function look({ endpoints, replicas, kekChange, pace, log }: ReplaceKekDeps): Promise<void> {

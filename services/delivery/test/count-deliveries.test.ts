@@ -86,6 +86,9 @@ it("deliveries are counted by state and hour: waiting ones when they were stored
   await store(tenantId, endpointId, "superseded", 2, 4);
   await store(tenantId, disabled, "pending", 1, 5);
   await store(tenantId, disabled, "delivered", 1, 1);
+  // Stored an hour before it ended.
+  const createdAt = new Date(thisHour() - 3 * hourMs);
+  await world.deliveries().updateMany({ tenantId, state: "exhausted" }, { $set: { createdAt } });
   const counted = await log.countDeliveries({ tenantId });
   expect(counted.hours).toHaveLength(24);
   expect(counted.hours[0]?.counts.map(({ state }) => state)).toEqual(
@@ -101,7 +104,7 @@ it("deliveries are counted by state and hour: waiting ones when they were stored
   ]);
 });
 
-it("the same question is counted once a minute, with a command for each state, however many ask", async () => {
+it("the same question is counted at most once a minute, with a command for each state, however many ask", async () => {
   const tenantId = "asked";
   const endpointId = await endpointOf(tenantId);
   await store(tenantId, endpointId, "delivered", 1, 40);
@@ -152,7 +155,12 @@ it("only a tenant's own deliveries, to endpoints that are registered, are counte
     );
   expect(await kindOf({})).toBe("");
   expect(await kindOf({ endpointId })).toBe("not_found");
-  expect(await kindOf({ hours: 49 })).toBe("invalid");
   await delivery.endpoints.deleteEndpoint({ tenantId: "mine", endpointId }, asAdmin);
   expect(shownOf(await log.countDeliveries({ tenantId: "mine" }))).toEqual([]);
+});
+
+it("the last 48 hours may be asked for, and no more", async () => {
+  expect((await log.countDeliveries({ tenantId: "asking", hours: 48 })).hours).toHaveLength(48);
+  const refused = await log.countDeliveries({ tenantId: "asking", hours: 49 }).catch((error: unknown) => error);
+  expect(fromConnectError(refused)?.kind).toBe("invalid");
 });

@@ -99,15 +99,27 @@ test("the log lists deliveries newest first, by endpoint, document, state and ti
   const listedBy = async (query: object) =>
     (await log.listDeliveries({ tenantId: "logged", ...query })).deliveries.length;
   expect(await listedBy({ documentId: first.documentId })).toBe(1);
-  expect(await listedBy({ endpointId: randomUUID() })).toBe(0);
-  expect(await listedBy({ states: ["delivered"] })).toBe(0);
-  expect(await listedBy({ since: timestampFromDate(new Date(Date.now() + 60_000)) })).toBe(0);
-  const page = await log.listDeliveries({ tenantId: "logged", limit: 1 });
-  const rest = await log.listDeliveries({ tenantId: "logged", limit: 1, pageToken: page.nextPageToken });
+  expect([await listedBy({ endpointId }), await listedBy({ endpointId: randomUUID() })]).toEqual([2, 0]);
+  expect([await listedBy({ states: ["pending"] }), await listedBy({ states: ["delivered"] })]).toEqual([2, 0]);
+  const inMs = (ms: number) => timestampFromDate(new Date(Date.now() + ms));
+  expect([await listedBy({ since: inMs(-60_000) }), await listedBy({ since: inMs(60_000) })]).toEqual([2, 0]);
+});
+
+test("the log is listed in pages that have each delivery once, and the last page has no token", async () => {
+  await using receiver = await openReceiver();
+  await delivery.endpoint("paged", receiver.url);
+  for (let n = 0; n < 2; n += 1) await publish(world, "paged");
+  await eventually(async () => expect(await states("paged")).toEqual(["delivered", "delivered"]));
+  const listed = await log.listDeliveries({ tenantId: "paged" });
+  const page = await log.listDeliveries({ tenantId: "paged", limit: 1 });
+  const rest = await log.listDeliveries({ tenantId: "paged", limit: 1, pageToken: page.nextPageToken });
   const idsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ deliveryId }) => deliveryId);
   expect(idsOf([...page.deliveries, ...rest.deliveries])).toEqual(idsOf(listed.deliveries));
   expect(rest.nextPageToken).toBe("");
-  expect(await codeOf(log.listDeliveries({ tenantId: "logged", states: ["lost"] }))).toBe("InvalidArgument");
+});
+
+test("the log refuses a state that it does not know", async () => {
+  expect(await codeOf(log.listDeliveries({ tenantId: "asking", states: ["lost"] }))).toBe("InvalidArgument");
 });
 
 test("a redelivery sends the same webhook again at once, with a replay id", async () => {
@@ -123,12 +135,39 @@ test("a redelivery sends the same webhook again at once, with a replay id", asyn
   expect(second!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
   expect(first!.headers).not.toHaveProperty("vidimus-replay-id");
   expect(second!.headers["vidimus-replay-id"]).toBe(attempt?.replayId);
+  expect([first, second].map((webhook) => webhook!.headers["vidimus-attempt"])).toEqual(["1", "2"]);
   const { attempts } = await log.getDelivery({ tenantId: "again", deliveryId });
   expect(attempts.map(({ status, replayId }) => [status, replayId])).toEqual([
     [204, ""],
     [204, attempt?.replayId],
   ]);
-  const { entries } = await delivery.endpoints.listAuditEntries({ tenantId: "again" }, asAdmin);
+});
+
+test("a refused redelivery says whether its endpoint or its snapshot is the reason", async () => {
+  const tenantId = "refused";
+  await using receiver = await openReceiver();
+  const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+  await publish(world, tenantId);
+  await eventually(async () => expect(await states(tenantId)).toEqual(["delivered"]));
+  const row = (await world.deliveries().findOne({ tenantId }))!;
+  const lost = { ...row, _id: randomUUID(), documentId: randomUUID() };
+  await world.deliveries().insertOne(lost);
+  const again = ({ _id: deliveryId }: typeof row) => log.redeliver({ tenantId, deliveryId }, asAdmin);
+  await expect(again(lost)).rejects.toThrow("documents or signing have no such snapshot");
+  const events = { names: ["snapshot.withheld"] };
+  await delivery.endpoints.updateEndpoint({ tenantId, endpointId, events }, asAdmin);
+  await expect(again(row)).rejects.toThrow("the endpoint does not get this event any more");
+  expect(receiver.received).toHaveLength(1);
+});
+
+test("a redelivery leaves an audit entry that names the delivery and the actor", async () => {
+  await using receiver = await openReceiver();
+  await delivery.endpoint("audited", receiver.url);
+  await publish(world, "audited");
+  await eventually(async () => expect(await states("audited")).toEqual(["delivered"]));
+  const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId: "audited" })).deliveries;
+  await log.redeliver({ tenantId: "audited", deliveryId }, asAdmin);
+  const { entries } = await delivery.endpoints.listAuditEntries({ tenantId: "audited" }, asAdmin);
   expect(entries[0]).toMatchObject({ action: "redeliver", subject: deliveryId, actor: "kari" });
 });
 
@@ -144,9 +183,20 @@ test("a replay with latestOnly sends a new endpoint the newest snapshot of each 
   expect(new Set(arrived.map(({ documentId }) => documentId)).size).toBe(70);
   expect(new Set(arrived.map(({ sequence }) => sequence))).toEqual(new Set([2]));
   expect(new Set(receiver.received.map(({ headers }) => headers["vidimus-replay-id"]))).toEqual(new Set([replayId]));
-  const missing = await log.startReplay({ tenantId: "filled", endpointId, states: ["missing"] }, asAdmin);
-  const second = await untilEnded("filled", missing.replay!.replayId);
+});
+
+test("a replay of missing snapshots sends those that the endpoint has not got, and skips the others", async () => {
+  store("gaps", 70, 2);
+  await using receiver = await openReceiver();
+  const { endpointId } = await delivery.endpoint("gaps", receiver.url);
+  const newest = await log.startReplay({ tenantId: "gaps", endpointId, latestOnly: true, all: true }, asAdmin);
+  expect(await untilEnded("gaps", newest.replay!.replayId)).toMatchObject({ state: "done", delivered: 70n });
+  const before = receiver.received.length;
+  const missing = await log.startReplay({ tenantId: "gaps", endpointId, states: ["missing"] }, asAdmin);
+  const second = await untilEnded("gaps", missing.replay!.replayId);
   expect(second).toMatchObject({ state: "done", seen: 140n, delivered: 70n, skipped: 70n });
+  const sent = receiver.received.slice(before).map((webhook) => sequenceOf(webhook).sequence);
+  expect(new Set(sent)).toEqual(new Set([1]));
 });
 
 test("a replay knows what was sent under a third signature, and a redelivery keeps that signature", async () => {
@@ -206,6 +256,8 @@ test("snapshots that are held while an endpoint is disabled arrive in order when
   const documentId = randomUUID();
   for (const sequence of [1, 2, 3]) await publish(world, "held", documentId, sequence);
   await eventually(async () => expect(await states("held")).toEqual(["held", "held", "held"]));
+  const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId: "held" })).deliveries;
+  expect(await codeOf(log.redeliver({ tenantId: "held", deliveryId }, asAdmin))).toBe("FailedPrecondition");
   expect(receiver.received).toEqual([]);
   await delivery.endpoints.enableEndpoint(name, asAdmin);
   await receiver.arrivals(3);

@@ -31,11 +31,16 @@ afterAll(async () => {
 const typeOf = ({ body }: ReceivedWebhook) => (JSON.parse(body.toString()) as { type: string }).type;
 const sequences = ({ received }: Receiver) =>
   received.map(({ headers }) => Number(String(headers["webhook-id"]).split("_").at(-1)));
+/** How many deliveries were counted as given up. */
+const givenUp = async () => {
+  const text = await (await fetch(`http://127.0.0.1:${delivery.service.opsPort}/metrics`)).text();
+  return Number(/^vidimus_deliveries_ended_total\{.*state="exhausted".*\} (\d+)/m.exec(text)?.[1] ?? 0);
+};
 const count = (tenantId: string, state: string) =>
   world.deliveries().countDocuments({ tenantId, state: state as "pending" });
 
-describe("an endpoint that is disabled while a webhook is in flight", () => {
-  it("has the answer recorded, and gets nothing more until it is enabled; then the rest, in order", async () => {
+describe("when an endpoint is disabled while a webhook is in flight,", () => {
+  it("the answer is recorded, and nothing more is sent until it is enabled; then the rest, in order", async () => {
     const tenantId = "inflight";
     let answer: (() => void) | undefined;
     await using receiver = await openReceiver((_webhook, response) => {
@@ -59,7 +64,7 @@ describe("an endpoint that is disabled while a webhook is in flight", () => {
     expect(sequences(receiver)).toEqual([1, 2]);
   });
 
-  it("has the leases of over 200 lanes released with fewer than 64 updates", async () => {
+  it("the leases of over 200 lanes are released with fewer than 64 updates", async () => {
     const tenantId = "leases";
     const answers: (() => void)[] = [];
     let isQuick = true;
@@ -89,7 +94,7 @@ describe("an endpoint that is disabled while a webhook is in flight", () => {
 });
 
 describe("what waits for a disabled endpoint", () => {
-  it("has its full 72 hours when the endpoint is enabled after five days, although the first answer is 503", async () => {
+  it("is not given up when the endpoint is enabled after five days, although the first answer is 503", async () => {
     const tenantId = "days";
     await using receiver = await openReceiver((_webhook, response) =>
       response.writeHead(receiver.received.length === 1 ? 503 : 204).end(),
@@ -123,19 +128,15 @@ describe("what waits for a disabled endpoint", () => {
     const since = new Date(Date.now() - 29 * dayMs);
     await world.endpoints().updateOne({ _id: endpointId }, { $set: { "disabled.at": since } });
     await watching.arrivals(1);
-    expect(JSON.parse(watching.received[0]!.body.toString())).toMatchObject({
+    const notice = JSON.parse(watching.received[0]!.body.toString());
+    const expiresAt = new Date(Date.parse(notice.timestamp) + dayMs).toISOString();
+    expect(notice).toMatchObject({
       type: "endpoint.expiring",
-      data: {
-        tenantId,
-        endpointId,
-        reason: "operator",
-        expiresAt: new Date(since.getTime() + 30 * dayMs).toISOString(),
-      },
+      data: { tenantId, endpointId, reason: "operator", since: since.toISOString(), expiresAt },
     });
     expect(await count(tenantId, "exhausted")).toBe(0);
-    await world
-      .endpoints()
-      .updateOne({ _id: endpointId }, { $set: { "disabled.at": new Date(since.getTime() - dayMs) } });
+    const aDayEarlier = { "disabled.at": new Date(since.getTime() - dayMs), "disabled.expiryToldAt": since };
+    await world.endpoints().updateOne({ _id: endpointId }, { $set: aDayEarlier });
     await eventually(() => world.deliveries().countDocuments({ endpointId, state: "exhausted" })).toBe(3);
     const rows = await world.deliveries().find({ endpointId }).toArray();
     for (const row of rows) expect(row.expiresAt!.getTime() - row.endedAt!.getTime()).toBe(30 * dayMs);
@@ -145,28 +146,63 @@ describe("what waits for a disabled endpoint", () => {
     expect(sequences(receiver)).toEqual([3]);
     expect(watching.received.map(typeOf)).toEqual(["endpoint.expiring"]);
   });
+
+  it("is given up a day after the notice when no search ran during the last of the 30 days", async () => {
+    const tenantId = "late";
+    await using watching = await openReceiver();
+    const events = { names: ["endpoint.expiring"] };
+    await delivery.endpoints.createEndpoint({ tenantId, url: watching.url, events }, asAdmin);
+    const disabled = async () => {
+      const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/");
+      await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
+      return endpointId;
+    };
+    const [late, told] = [await disabled(), await disabled()];
+    await publish(world, tenantId);
+    await eventually(() => count(tenantId, "pending")).toBe(2);
+    const since = new Date(Date.now() - 31 * dayMs);
+    const aDayAgo = new Date(Date.now() - dayMs);
+    const stateOf = async (endpointId: string) => (await world.deliveries().findOne({ endpointId }))?.state;
+    await world.endpoints().updateOne({ _id: late }, { $set: { "disabled.at": since } });
+    await watching.arrivals(1);
+    // The search that gives up the other endpoint's delivery began after the notice.
+    const toldInTime = { "disabled.at": since, "disabled.expiryToldAt": aDayAgo };
+    await world.endpoints().updateOne({ _id: told }, { $set: toldInTime });
+    await eventually(() => stateOf(told)).toBe("exhausted");
+    expect(await stateOf(late)).toBe("pending");
+    const { timestamp, data } = JSON.parse(watching.received[0]!.body.toString());
+    expect(data).toMatchObject({ endpointId: late, since: since.toISOString() });
+    expect(Date.parse(data.expiresAt)).toBe(Date.parse(timestamp) + dayMs);
+    await world.endpoints().updateOne({ _id: late }, { $set: { "disabled.expiryToldAt": aDayAgo } });
+    await eventually(() => stateOf(late)).toBe("exhausted");
+    expect(watching.received).toHaveLength(1);
+  });
 });
 
 describe("an endpoint that gets nothing but probes", () => {
-  it("has deliveries over 72 hours old given up, and gets the younger ones when it is up again", async () => {
+  it("loses deliveries over 72 hours old, all of them counted, and gets the younger ones when it is up", async () => {
     const tenantId = "dead";
+    const before = await givenUp();
     let isUp = false;
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
     const documents = Array.from({ length: 6 }, () => randomUUID());
     for (const documentId of documents) await publish(world, tenantId, documentId);
     await eventually(() => world.states().countDocuments({ _id: endpointId, "gate.open": { $exists: true } })).toBe(1);
-    for (const documentId of documents.slice(0, 2)) await publish(world, tenantId, documentId, 2);
-    await eventually(() => count(tenantId, "pending")).toBe(8);
+    for (const sequence of [2, 3]) {
+      for (const documentId of documents.slice(0, 2)) await publish(world, tenantId, documentId, sequence);
+    }
+    await eventually(() => count(tenantId, "pending")).toBe(10);
     const old = new Date(Date.now() - 3 * dayMs - 1_000);
-    await world.deliveries().updateMany({ tenantId, sequence: 1 }, { $set: { createdAt: old } });
-    await eventually(() => count(tenantId, "exhausted")).toBe(6);
+    await world.deliveries().updateMany({ tenantId, sequence: { $lt: 3 } }, { $set: { createdAt: old } });
+    await eventually(() => count(tenantId, "exhausted")).toBe(8);
+    await eventually(givenUp).toBe(before + 8);
     expect(await count(tenantId, "pending")).toBe(2);
-    const before = receiver.received.length;
+    const sent = receiver.received.length;
     isUp = true;
     await world.states().updateOne({ _id: endpointId }, { $set: { isProbeWanted: true } });
     await eventually(() => count(tenantId, "delivered")).toBe(2);
-    expect(sequences(receiver).slice(before)).not.toContain(1);
+    expect(new Set(sequences(receiver).slice(sent))).toEqual(new Set([3]));
   });
 });
 

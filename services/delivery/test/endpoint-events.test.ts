@@ -53,7 +53,7 @@ it("a disabling is told to the other subscribed endpoints, and an enabling to al
   const tenantId = "told";
   await using watching = await openReceiver();
   await using quiet = await openReceiver();
-  const watcher = await register(delivery, tenantId, watching.url, bothEvents);
+  await register(delivery, tenantId, watching.url, bothEvents);
   await register(delivery, tenantId, quiet.url, ["snapshot.usable"]);
   await using own = await openReceiver();
   const subject = await register(delivery, tenantId, own.url, ["snapshot.usable", ...bothEvents]);
@@ -83,6 +83,17 @@ it("a disabling is told to the other subscribed endpoints, and an enabling to al
   expect(Date.parse(first!.timestamp)).toBe(
     Number(disabled!.disablement!.at!.seconds) * 1000 + Math.floor(disabled!.disablement!.at!.nanos / 1e6),
   );
+});
+
+it("an event is signed with the secret of its receiver, and with no signing key", async () => {
+  const tenantId = "signed";
+  await using watching = await openReceiver();
+  const watcher = await register(delivery, tenantId, watching.url, bothEvents);
+  const subject = await register(delivery, tenantId, "http://127.0.0.1:9/", ["snapshot.usable"]);
+  await delivery.endpoints.disableEndpoint(subject, asAdmin);
+  await watching.arrivals(1);
+  await delivery.endpoints.enableEndpoint(subject, asAdmin);
+  await watching.arrivals(2);
   for (const webhook of watching.received) {
     expect(webhook.headers).not.toHaveProperty("vidimus-key-id");
     const headers = webhook.headers as Record<string, string>;
@@ -144,7 +155,7 @@ function openSince(since: number): GateState {
   return { ...newGate, failures: 5, open };
 }
 
-it("a second 410 disables an endpoint, an accepted ping or redelivery closes a breaker: all are told", async () => {
+it("a second 410 disables an endpoint, an accepted ping or redelivery closes a breaker: each is told", async () => {
   const tenantId = "trouble";
   await using own = await openWorld();
   await using watching = await openReceiver();
@@ -203,5 +214,10 @@ it("a second 410 disables an endpoint, an accepted ping or redelivery closes a b
     { endpointId: pingedId, reason: "accepted", since: new Date(since).toISOString() },
     { endpointId: redeliveredId, reason: "accepted", since: new Date(since + 1).toISOString() },
   ]);
-  await eventually(async () => expect(await own.states().countDocuments()).toBe(0));
+  // The other replica may send once more before it hears of the disabling, and stores that 410: it
+  // counts no more once the endpoint is enabled again.
+  const stored = () => own.states().find().toArray();
+  await eventually(async () =>
+    expect((await stored()).filter(({ _id, gate }) => _id !== goneId || gate.goneAt === since)).toEqual([]),
+  );
 });

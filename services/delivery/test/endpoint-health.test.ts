@@ -46,7 +46,8 @@ it("the health of an endpoint shows its backlog, its last success and its last f
   const rows = await world.deliveries().find({ tenantId, state: "pending" }).sort({ createdAt: 1 }).toArray();
   expect(timestampDate(failing.oldestPendingAt!)).toEqual(rows[0]!.createdAt);
   const newest = rows.flatMap(({ attempts }) => attempts.map(({ at }) => at.getTime())).sort((a, b) => b - a);
-  // The oldest pending webhook of each document has attempts, the others have none.
+  // All three were attempted, but the health reads only the oldest pending webhook of each
+  // document, so its last failure need not be the newest attempt of all.
   expect(newest).toContain(timestampDate(failing.lastFailure!.at!).getTime());
 
   status = 204;
@@ -56,6 +57,28 @@ it("the health of an endpoint shows its backlog, its last success and its last f
     expect(answer.attempt).toBeUndefined();
   }
   await eventually(async () => expect(await read()).toMatchObject({ gate: "closed", pendingDocuments: 0n }));
+});
+
+it("a failed redelivery of a delivered webhook does not change when the endpoint last accepted one", async () => {
+  const tenantId = "refusing";
+  let status = 204;
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
+  const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, receiver.url)).endpointId };
+  const accepted = async () => (await delivery.endpoints.getEndpoint(name)).endpoint!.health!.lastAcceptedAt;
+  await publish(world, tenantId);
+  const first = await eventually(async () => {
+    const at = await accepted();
+    expect(at).toBeDefined();
+    return timestampDate(at!);
+  });
+  using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+  const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId })).deliveries;
+  status = 500;
+  expect((await log.redeliver({ tenantId, deliveryId }, asAdmin)).attempt?.status).toBe(500);
+  expect(timestampDate((await accepted())!)).toEqual(first);
+  status = 204;
+  expect((await log.redeliver({ tenantId, deliveryId }, asAdmin)).delivery?.state).toBe("delivered");
+  expect(timestampDate((await accepted())!).getTime()).toBeGreaterThan(first.getTime());
 });
 
 it("deliveries that wait for a backoff are sent at once when the receiver accepts a ping", async () => {

@@ -10,7 +10,7 @@ import { EndpointQueue } from "../src/lanes/endpoint-queue.ts";
 import { EndpointQueues } from "../src/lanes/endpoint-queues.ts";
 import { StoredGates } from "../src/lanes/stored-gates.ts";
 import { toLeasedLane, toNewSendable, wholeLane } from "../src/store/delivery-rows.ts";
-import { EndpointStateStore } from "../src/store/endpoint-state-store.ts";
+import { type EndpointState, EndpointStateStore } from "../src/store/endpoint-state-store.ts";
 
 let mongo: Awaited<ReturnType<typeof openMongo>>;
 let states: EndpointStateStore;
@@ -27,8 +27,9 @@ const log = pino({ level: "silent" });
 const shared = { aheadMs: 100, bodyBytes: () => 1, answerTimes: new AnswerTimes(), bodies: new BodyBudget(1e6) };
 
 /** What a process keeps of one endpoint. */
-function openProcess(endpointId: string) {
-  const gates = new StoredGates({ states, announceClosed: async () => {}, log });
+function openProcess(endpointId: string, findMany: EndpointStateStore["findMany"] = states.findMany.bind(states)) {
+  const stored = { findMany, put: states.put.bind(states), delete: states.delete.bind(states) };
+  const gates = new StoredGates({ states: stored, announceClosed: async () => {}, log });
   const queue = new EndpointQueue({ tenantId: "acme", endpointId }, shared);
   return { gates, queue };
 }
@@ -41,7 +42,7 @@ function laneOf(endpointId: string, documentId: string) {
     signingNumber: 1,
     createdAt: new Date(),
     bodyBytes: 1,
-    place: "leased" as const,
+    standing: "leased" as const,
   };
   const times = { leaseUntil: new Date(Date.now() + 20_000), dueAt: new Date() };
   return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([toNewSendable(row)]), times);
@@ -50,7 +51,7 @@ function laneOf(endpointId: string, documentId: string) {
 it("the gate that a process stores while a probe is in flight lets the next process probe", async () => {
   const endpointId = randomUUID();
   const first = openProcess(endpointId);
-  await first.gates.ensureKnown(first.queue);
+  await first.gates.refresh(first.queue);
   const lanes = Array.from({ length: 8 }, (_, n) => laneOf(endpointId, `d${n}`));
   for (const lane of lanes) first.queue.push(lane);
   const now = Date.now();
@@ -64,19 +65,30 @@ it("the gate that a process stores while a probe is in flight lets the next proc
   await first.gates.keep(first.queue);
   // The first process is killed here.
   const second = openProcess(endpointId);
-  await second.gates.ensureKnown(second.queue);
+  await second.gates.refresh(second.queue);
   second.queue.push(laneOf(endpointId, "d9"));
   expect(second.queue.start(1, due + 1_000)).toMatchObject({ isProbe: true, lanes: [{}] });
+});
+
+it("a breaker opens although the stored gate of its endpoint has a pause that has ended since", async () => {
+  const endpointId = randomUUID();
+  await states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures: 1, pausedUntil: Date.now() - 1 } });
+  const { gates, queue } = openProcess(endpointId);
+  const open = { since: Date.now(), nextProbeAt: Date.now() + 5_000, spacingMs: 5_000 };
+  queue.adopt({ ...newGate, failures: 5, open });
+  await gates.keep(queue);
+  expect(queue.gate.open).toEqual(open);
+  expect(await states.findMany([endpointId])).toMatchObject([{ gate: { open } }]);
 });
 
 it("a process that lost an endpoint does not overwrite its successor's state, and adopts it", async () => {
   const endpointId = randomUUID();
   const [lost, successor] = [openProcess(endpointId), openProcess(endpointId)];
   const open = { since: 1, nextProbeAt: Date.now() + 60_000, spacingMs: 5_000 };
-  await lost.gates.ensureKnown(lost.queue);
+  await lost.gates.refresh(lost.queue);
   lost.queue.adopt({ ...newGate, failures: 5, open });
   await lost.gates.keep(lost.queue);
-  await successor.gates.ensureKnown(successor.queue);
+  await successor.gates.refresh(successor.queue);
   expect(successor.queue.gate.open).toEqual(open);
   const later = { ...open, spacingMs: 40_000 };
   successor.queue.adopt({ ...newGate, failures: 8, open: later });
@@ -85,6 +97,81 @@ it("a process that lost an endpoint does not overwrite its successor's state, an
   await lost.gates.keep(lost.queue);
   expect((await states.list()).find((state) => state.endpointId === endpointId)?.gate.open).toEqual(later);
   expect(lost.queue.gate.open).toEqual(later);
+});
+
+it("a process adopts the Retry-After that another one has stored since its own gate was known", async () => {
+  const endpointId = randomUUID();
+  const [foreign, preferred] = [openProcess(endpointId), openProcess(endpointId)];
+  await foreign.gates.refresh(foreign.queue);
+  await preferred.gates.refresh(preferred.queue);
+  const now = Date.now();
+  for (const pausedUntil of [now + 8_000, now + 16_000]) {
+    preferred.queue.adopt({ ...newGate, failures: 1, pausedUntil });
+    await preferred.gates.keep(preferred.queue);
+    await foreign.gates.refresh(foreign.queue);
+    expect([foreign.queue.gate.pausedUntil, foreign.queue.capacity(now)]).toEqual([pausedUntil, 0]);
+  }
+});
+
+it("a slow read of a gate that was deleted since does not replace a newer gate", async () => {
+  const endpointId = randomUUID();
+  const found = Promise.withResolvers<EndpointState[]>();
+  const { gates, queue } = openProcess(endpointId, () => found.promise);
+  queue.adopt(newGate);
+  const gate = { ...newGate, failures: 1, pausedUntil: Date.now() + 60_000 };
+  const generation = await states.put({ endpointId, tenantId: "acme", gate });
+  const refreshed = gates.refresh(queue);
+  const stored = await states.findMany([endpointId]);
+  expect(stored).toHaveLength(1);
+  expect(await states.delete(endpointId, generation!)).toBe(true);
+  const pausedUntil = Date.now() + 90_000;
+  queue.adopt({ ...newGate, failures: 2, pausedUntil });
+  await gates.keep(queue);
+  found.resolve(stored);
+  await refreshed;
+  expect(queue.gate.pausedUntil).toBe(pausedUntil);
+});
+
+it("a slow read of a gate that this process has stored and deleted meanwhile changes nothing", async () => {
+  const endpointId = randomUUID();
+  const found = Promise.withResolvers<EndpointState[]>();
+  const { gates, queue } = openProcess(endpointId, () => found.promise);
+  queue.adopt(newGate);
+  const refreshed = gates.refresh(queue);
+  queue.adopt({ ...newGate, failures: 1, pausedUntil: Date.now() + 60_000 });
+  await gates.keep(queue);
+  const stored = await states.findMany([endpointId]);
+  expect(stored).toHaveLength(1);
+  queue.adopt(newGate);
+  await gates.keep(queue);
+  found.resolve(stored);
+  await refreshed;
+  expect(queue.gate).toEqual(newGate);
+});
+
+it("a process does not adopt a stored pause that has ended, and stores its next gate in that row", async () => {
+  const endpointId = randomUUID();
+  const { gates, queue } = openProcess(endpointId);
+  queue.adopt(newGate);
+  await states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures: 4, pausedUntil: Date.now() - 1 } });
+  await gates.refresh(queue);
+  expect(queue.gate).toEqual(newGate);
+  const open = { since: 1, nextProbeAt: Date.now() + 5_000, spacingMs: 5_000 };
+  queue.adopt({ ...newGate, failures: 5, open });
+  await gates.keep(queue);
+  expect(await states.findMany([endpointId])).toMatchObject([{ gate: { open } }]);
+});
+
+it("a process forgets the gate that another one has deleted since", async () => {
+  const endpointId = randomUUID();
+  const gate = { ...newGate, failures: 5, open: { since: 1, nextProbeAt: Date.now() + 60_000, spacingMs: 5_000 } };
+  const generation = await states.put({ endpointId, tenantId: "acme", gate });
+  const { gates, queue } = openProcess(endpointId);
+  await gates.refresh(queue);
+  expect(queue.gate).toEqual(gate);
+  expect(await states.delete(endpointId, generation!)).toBe(true);
+  await gates.refresh(queue);
+  expect(queue.gate).toEqual(newGate);
 });
 
 it.each([
@@ -111,7 +198,7 @@ it.each([
     const gates = new StoredGates({ states, announceClosed: () => announced.promise, log });
     const queues = new EndpointQueues({ shared, states, gates, isPreferredFor: () => isPreferred });
     const queue = queues.of({ tenantId: "acme", endpointId });
-    await gates.ensureKnown(queue);
+    await gates.refresh(queue);
     expect(queue.gate.open).toEqual(open);
     queue.adopt(newGate);
     const kept = gates.keep(queue, open.since);
@@ -125,12 +212,23 @@ it.each([
   },
 );
 
+it("of two processes that put a gate for one generation, only the first has its gate stored", async () => {
+  const endpointId = randomUUID();
+  const put = (failures: number, generation?: string) =>
+    states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures }, generation });
+  const first = await put(1);
+  expect(await put(2)).toBeUndefined();
+  const second = await put(3, first);
+  expect(await put(4, first)).toBeUndefined();
+  expect(await states.findMany([endpointId])).toMatchObject([{ gate: { failures: 3 }, generation: second }]);
+});
+
 it("while an endpoint's gate cannot be read, nothing is sent to it", async () => {
   const { queue } = openProcess("unread");
   const reading = { findMany: () => Promise.reject(new Error("MongoDB does not answer")) };
   const unread = { ...reading, put: () => Promise.reject(new Error()), delete: () => Promise.reject(new Error()) };
   const gates = new StoredGates({ states: unread, announceClosed: async () => {}, log });
-  await expect(gates.ensureKnown(queue)).rejects.toThrow("MongoDB does not answer");
+  await expect(gates.refresh(queue)).rejects.toThrow("MongoDB does not answer");
   queue.push(laneOf("unread", "d"));
   expect([queue.isGateKnown, queue.capacity(Date.now()), queue.start(1, Date.now()).lanes]).toEqual([false, 0, []]);
 });

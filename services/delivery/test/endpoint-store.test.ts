@@ -87,11 +87,20 @@ test("a row that does not open stops no start, and its tenant's other endpoints 
   await storeOf().insert(sound);
   await storeOf(newKek).insert(planted);
   const store = storeOf();
-  const told: unknown[] = [];
-  store.unopened.onChange((change) => told.push(change));
   expect(await store.sealAll()).toBe(0);
   const enabled = new Map((await store.list("acme")).map((each) => [each.endpointId, each.enabled]));
   expect([sound, planted].map(({ endpointId }) => enabled.get(endpointId))).toEqual([true, false]);
+});
+
+test("an endpoint that does not open is reported once, cannot be changed, and counts until it is deleted", async () => {
+  const planted = endpointOf("acme");
+  await storeOf().insert(endpointOf("acme"));
+  await storeOf(newKek).insert(planted);
+  const store = storeOf();
+  const told: unknown[] = [];
+  store.unopened.onChange((change) => told.push(change));
+  await store.sealAll();
+  await store.list("acme");
   expect(told).toMatchObject([{ endpointId: planted.endpointId, why: expect.stringContaining("wrong KEK") }]);
   expect(store.unopened.count).toBe(1);
   await expect(store.replace((await store.find("acme", planted.endpointId))!)).rejects.toThrow("cannot be opened");

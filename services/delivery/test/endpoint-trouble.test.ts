@@ -71,7 +71,7 @@ describe("an endpoint that cannot be opened", () => {
     await using receiver = await openReceiver();
     await using other = await openReceiver();
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
-    await delivery.endpoint(tenantId, other.url);
+    const { endpointId: otherId } = await delivery.endpoint(tenantId, other.url);
     const row = await world.endpoints().findOne({ _id: endpointId });
     await world.endpoints().updateOne({ _id: endpointId }, { $set: { url: `${receiver.url}elsewhere` } });
     await publish(world, tenantId);
@@ -81,15 +81,23 @@ describe("an endpoint that cannot be opened", () => {
     expect(endpoint?.health).toMatchObject({ gate: "unopened", heldDeliveries: 1 });
     const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId }, asAdmin);
     expect(endpoints.map(({ health }) => health?.gate)).toEqual(["unopened", "closed"]);
-    for (const act of ["testEndpoint", "enableEndpoint", "disableEndpoint"] as const) {
-      await expect(delivery.endpoints[act]({ tenantId, endpointId }, asAdmin)).rejects.toThrow(remedy);
-    }
     expect(receiver.received).toEqual([]);
     // A second process must not send to the endpoint either.
     await using replica = await openDelivery(world);
+    await replica.endpoints.testEndpoint({ tenantId, endpointId: otherId }, asAdmin);
+    await other.arrivals(2);
+    expect(receiver.received).toEqual([]);
     await world.endpoints().updateOne({ _id: endpointId }, { $set: { url: row!.url } });
     await receiver.arrivals(1);
-    expect(replica).toBeDefined();
+  });
+
+  it("is not tested, enabled or disabled, and each refusal names the remedy", async () => {
+    const tenantId = "refusing";
+    const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
+    await world.endpoints().updateOne({ _id: endpointId }, { $set: { url: "http://127.0.0.1:9/elsewhere" } });
+    for (const act of ["testEndpoint", "enableEndpoint", "disableEndpoint"] as const) {
+      await expect(delivery.endpoints[act]({ tenantId, endpointId }, asAdmin)).rejects.toThrow(remedy);
+    }
   });
 
   it("gets webhooks again once it has a new secret", async () => {

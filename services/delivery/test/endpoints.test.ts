@@ -1,6 +1,7 @@
+import { toJson } from "@bufbuild/protobuf";
 import { durationFromMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
+import { EndpointSchema, EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { createHmac } from "node:crypto";
@@ -48,8 +49,20 @@ test("an endpoint keeps the settings it was registered with, and shows no header
     ratePerSecond: 2.5,
     disablement: { reason: "operator", actor: "kari" },
   });
-  expect((await delivery.endpoints.getEndpoint(name)).endpoint).toMatchObject(endpoint!);
-  expect((await delivery.endpoints.listEndpoints(name)).endpoints).toMatchObject([endpoint!]);
+  const { endpoint: found } = await delivery.endpoints.getEndpoint(name);
+  expect(found).toMatchObject(endpoint!);
+  const { endpoints: listed } = await delivery.endpoints.listEndpoints(name);
+  expect(listed).toMatchObject([endpoint!]);
+  for (const each of [endpoint!, found!, ...listed]) {
+    expect(JSON.stringify(toJson(EndpointSchema, each))).not.toContain("eA==");
+  }
+});
+
+test("an endpoint that nobody has named is called by its URL's host, also where only names are listed", async () => {
+  const { name, endpoint } = await register("unnamed");
+  expect(endpoint?.name).toBe("127.0.0.1:9");
+  const { endpoints: listed } = await delivery.endpoints.listEndpoints({ tenantId: name.tenantId, namesOnly: true });
+  expect(listed).toMatchObject([{ endpointId: name.endpointId, name: "127.0.0.1:9" }]);
 });
 
 test("an update changes the settings that it names, and leaves the others", async () => {
@@ -121,7 +134,7 @@ test("disabling and enabling may be repeated, and a repeated disabling changes n
   expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint?.disablement).toBeUndefined();
 });
 
-test("at the teams door an editor may read endpoints but not change them; an integrator may change them", async () => {
+test("an editor may read endpoints but not change them; an integrator may, at the teams and mesh doors", async () => {
   const { name } = await register("roles");
   const { endpoints } = delivery;
   const asEditor = { headers: { "vidimus-role": "editor" } };
@@ -182,13 +195,18 @@ test("while a secret rotates, receivers with either secret can verify; an overla
   const [during] = await receiver.arrivals(1);
   expect(signedBy(during!, first)).toEqual({ standard: true, newest: false, previous: true });
   expect(signedBy(during!, rotation.secret)).toEqual({ standard: true, newest: true, previous: false });
-  expect(await codeOf(endpoints.rotateEndpointSecret(name, asAdmin))).toBe("FailedPrecondition");
   const last = await endpoints.rotateEndpointSecret({ ...name, overlap: durationFromMs(0) }, asAdmin);
   expect(last.endpoint?.previousSecretEndsAt).toBeUndefined();
   await endpoints.testEndpoint(name, asAdmin);
   const [, after] = await receiver.arrivals(2);
   expect(signedBy(after!, last.secret)).toEqual({ standard: true, newest: true, previous: false });
   for (const old of [first, rotation.secret]) expect(signedBy(after!, old).standard).toBe(false);
+});
+
+test("a secret is not rotated with an overlap while an earlier overlap lasts", async () => {
+  const { name } = await register("twice");
+  await delivery.endpoints.rotateEndpointSecret({ ...name, overlap: durationFromMs(60_000) }, asAdmin);
+  expect(await codeOf(delivery.endpoints.rotateEndpointSecret(name, asAdmin))).toBe("FailedPrecondition");
 });
 
 test("a ping is signed, carries the endpoint's headers, and its answer is reported", async () => {

@@ -32,8 +32,8 @@ describe("without a broker", () => {
 
   it("a snapshot is delivered, and so is the next one when the broker is back without its data", async () => {
     await using receiver = await openReceiver();
-    // The walk over pending snapshots comes once a minute, so when the broker is back, only a
-    // message can be this quick.
+    // Walks over pending snapshots come once a minute, and when the broker is away or back. So the
+    // last snapshot comes by its message, unless the walk after the return finds it.
     await using delivery = await openDelivery(world, { reconcileMs: 60_000 });
     await delivery.endpoint("acme", receiver.url);
     await publish(world, "acme");

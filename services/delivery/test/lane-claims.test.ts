@@ -24,10 +24,15 @@ async function openLanes(name: string) {
 
 const createdAt = new Date(Date.now() - 1_000);
 
-function rowOf(documentId: string, sequence: number, place: NewDelivery["place"], signingNumber = 1): NewDelivery {
+function rowOf(
+  documentId: string,
+  sequence: number,
+  standing: NewDelivery["standing"],
+  signingNumber = 1,
+): NewDelivery {
   const deliveryId = `${documentId}-${sequence}-${signingNumber}`;
   const names = { tenantId: "acme", endpointId: "e1", documentId, deliveryId, webhookId: deliveryId };
-  return { ...names, sequence, signingNumber, createdAt, bodyBytes: 2_000, place };
+  return { ...names, sequence, signingNumber, createdAt, bodyBytes: 2_000, standing };
 }
 
 test("lanes that were leased and could not be loaded are due at once, not when their leases end", async () => {
@@ -57,10 +62,14 @@ test("a probe takes the lane that is due next, except for bearers that the calle
   await deliveries.insert([rowOf("a", 1, "due"), rowOf("b", 1, "due")], createdAt);
   const inAnHour = new Date(Date.now() + 3_600_000);
   await deliveryRows(mongo.db).updateOne({ documentId: "b" }, { $set: { nextAttemptAt: inAnHour } });
-  const [probed] = await lanes.claim({ endpointId: "e1", limit: 1, without: ["a-1-1"] }, inAnHour);
-  expect(probed?.bearer.deliveryId).toBe("b-1-1");
-  const [next] = await lanes.claim({ endpointId: "e1", limit: 1 }, inAnHour);
-  expect(next?.bearer.deliveryId).toBe("a-1-1");
+  const probe = async (without: readonly string[]) => {
+    const [probed] = await lanes.claim({ endpointId: "e1", limit: 1, without }, inAnHour);
+    return probed!;
+  };
+  const next = await probe([]);
+  expect(next.bearer.deliveryId).toBe("a-1-1");
+  await lanes.release([next], new Date());
+  expect((await probe(["a-1-1"])).bearer.deliveryId).toBe("b-1-1");
 });
 
 test("a long lane that has lost its bearer gets its oldest row as bearer, and few of its rows are read", async () => {
@@ -74,6 +83,19 @@ test("a long lane that has lost its bearer gets its oldest row as bearer, and fe
   const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
   const claimed = await lanes.claim(scope, new Date(Date.now() + 3_600_000));
   expect(claimed.map(({ bearer }) => bearer.deliveryId)).toEqual(["a-1-1"]);
+});
+
+test("a lane without a bearer gets the first signature's row, although a younger one was stored first", async () => {
+  await using opened = await openLanes("missing");
+  const { deliveries, lanes } = opened;
+  await deliveries.insert([rowOf("a", 3, "behind")], createdAt);
+  for (const signingNumber of [2, 3, 1]) await deliveries.insert([rowOf("a", 2, "behind", signingNumber)], createdAt);
+  await deliveries.insert([rowOf("b", 1, "due"), rowOf("b", 2, "behind")], createdAt);
+  expect(await lanes.appointMissingBearers(new Date())).toBe(1);
+  const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
+  const claimed = await lanes.claim(scope, new Date(Date.now() + 3_600_000));
+  expect(claimed.map(({ bearer }) => bearer.deliveryId).toSorted()).toEqual(["a-2-1", "b-1-1"]);
+  expect(await lanes.appointMissingBearers(new Date())).toBe(0);
 });
 
 test("a claim reads the rows of many lanes together, and of a very long lane only both ends", async () => {

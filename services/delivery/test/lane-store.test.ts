@@ -141,9 +141,9 @@ describe("a row that is stored while its lane goes from one bearer to the next",
 describe("rows of a lane that are stored together", () => {
   const now = new Date();
   const lane = { tenantId: "acme", documentId: randomUUID(), endpointId: "e1" };
-  const delivery = (sequence: number, place: "leased" | "behind") => {
+  const delivery = (sequence: number, standing: "leased" | "behind") => {
     const ids = { deliveryId: randomUUID(), webhookId: `snp_${sequence}`, sequence, signingNumber: 1 };
-    return { ...lane, ...ids, createdAt: now, bodyBytes: 2_000, place };
+    return { ...lane, ...ids, createdAt: now, bodyBytes: 2_000, standing };
   };
   const stored = async () =>
     (await rows().find().sort({ $natural: 1 }).toArray()).map((row) => [row["sequence"], "lease" in row]);
@@ -163,11 +163,11 @@ describe("rows of a lane that are stored together", () => {
   });
 
   it("have the oldest one as bearer when the lane is new", async () => {
-    const fates = await new DeliveryStore(deliveryRows(mongo.db), "test").insert(
+    const standings = await new DeliveryStore(deliveryRows(mongo.db), "test").insert(
       [delivery(1, "leased"), delivery(2, "behind")],
       now,
     );
-    expect(fates).toEqual(["leased", "behind"]);
+    expect(standings).toEqual(["leased", "behind"]);
     expect(await stored()).toEqual([
       [1, true],
       [2, false],

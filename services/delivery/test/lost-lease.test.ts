@@ -15,7 +15,7 @@ async function takeOver(name: string) {
   await ensureIndexes(mongo.db, { deliveries: deliveryIndexes });
   const createdAt = new Date(Date.now() - 1_000);
   const names = { tenantId: "acme", endpointId: "e1", documentId: "d1", deliveryId: "one", webhookId: "one" };
-  const row = { ...names, sequence: 1, signingNumber: 1, createdAt, bodyBytes: 2_000, place: "due" as const };
+  const row = { ...names, sequence: 1, signingNumber: 1, createdAt, bodyBytes: 2_000, standing: "due" as const };
   await new DeliveryStore(rows, "first").insert([row], createdAt);
   const [first, second] = [new LaneStore(rows, "first"), new LaneStore(rows, "second")];
   const scope = () => ({ endpointId: "e1", dueBy: new Date(), limit: 1 });

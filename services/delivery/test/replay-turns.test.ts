@@ -85,12 +85,18 @@ it("a replay of missing snapshots repeats one that has failed, until the receive
   expect(await untilDone(tenantId, replay!.replayId)).toMatchObject({ seen: 1n, delivered: 1n, skipped: 0n });
 });
 
-it("an endpoint has one replay at a time, and a second one is refused with the running one's id", async () => {
-  const tenantId = "ruled";
-  await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
+/** An endpoint whose replays run until they are cancelled, because its receiver accepts nothing. */
+async function openUnavailable(tenantId: string) {
+  const receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
   const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
-  const name = { tenantId, endpointId };
   world.feed.store({ ...snapshotOf(tenantId, randomUUID()), committedAt: new Date(Date.now() - 60_000) });
+  return { name: { tenantId, endpointId }, [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose]() };
+}
+
+it("a replay is refused without limits, and with limits that contradict each other", async () => {
+  const tenantId = "limited";
+  const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
+  const name = { tenantId, endpointId };
   const at = (ms: number) => timestampFromMs(Date.now() + ms);
   for (const [request, message] of [
     [{}, "all must be true"],
@@ -101,10 +107,24 @@ it("an endpoint has one replay at a time, and a second one is refused with the r
   ] as const) {
     await expect(log.startReplay({ ...name, ...request }, asAdmin)).rejects.toThrow(message);
   }
-  const first = await start(tenantId, endpointId);
+});
+
+it("an endpoint has one replay at a time, and a second one is refused with the running one's id", async () => {
+  await using opened = await openUnavailable("ruled");
+  const { name } = opened;
+  const first = await start(name.tenantId, name.endpointId);
   const refused = await log.startReplay({ ...name, all: true }, asAdmin).catch((error: unknown) => error);
   expect(fromConnectError(refused)).toMatchObject({ reason: "replay_running", metadata: { replay_id: first } });
-  for (let turn = 0; turn < 2; turn += 1) await log.cancelReplay({ tenantId, replayId: first }, asAdmin);
+  await log.cancelReplay({ tenantId: name.tenantId, replayId: first }, asAdmin);
+  const { replay } = await log.startReplay({ ...name, all: true }, asAdmin);
+  await log.cancelReplay({ tenantId: name.tenantId, replayId: replay!.replayId }, asAdmin);
+});
+
+it("an endpoint's replays are listed newest first, in pages, and for its own tenant only", async () => {
+  await using opened = await openUnavailable("listed");
+  const { name } = opened;
+  const first = await start(name.tenantId, name.endpointId);
+  await log.cancelReplay({ tenantId: name.tenantId, replayId: first }, asAdmin);
   const { replay } = await log.startReplay({ ...name, states: ["missing"] }, asAdmin);
   const second = replay!.replayId;
   const page = await log.listReplays({ ...name, limit: 1 });
@@ -112,6 +132,17 @@ it("an endpoint has one replay at a time, and a second one is refused with the r
   const rest = await log.listReplays({ ...name, limit: 1, pageToken: page.nextPageToken });
   expect(rest).toMatchObject({ replays: [{ replayId: first, state: "cancelled" }], nextPageToken: "" });
   await expect(log.listReplays({ ...name, tenantId: "stranger" })).rejects.toThrow("there is no such endpoint");
+  await log.cancelReplay({ tenantId: name.tenantId, replayId: second }, asAdmin);
+});
+
+it("a start or cancellation of a replay leaves an audit entry, but not when it changes nothing", async () => {
+  await using opened = await openUnavailable("audited");
+  const { name } = opened;
+  const { tenantId, endpointId } = name;
+  const first = await start(tenantId, endpointId);
+  await expect(start(tenantId, endpointId)).rejects.toThrow(first);
+  for (let turn = 0; turn < 2; turn += 1) await log.cancelReplay({ tenantId, replayId: first }, asAdmin);
+  const second = await start(tenantId, endpointId);
   const { entries } = await delivery.endpoints.listAuditEntries({ tenantId }, asAdmin);
   expect(entries.map(({ action, subject }) => [action, subject])).toEqual([
     ["start_replay", second],

@@ -33,8 +33,8 @@ async function restore(command: string, lines: readonly unknown[] = []): Promise
 function rowOf(endpointId: string, documentId: string, sequence: number): NewDelivery {
   const deliveryId = `${endpointId}-${documentId}-${sequence}`;
   const names = { tenantId: "acme", endpointId, documentId, deliveryId, webhookId: deliveryId };
-  const place = sequence === 1 ? ("due" as const) : ("behind" as const);
-  return { ...names, sequence, signingNumber: 1, createdAt, bodyBytes: 2_000, place };
+  const standing = sequence === 1 ? ("due" as const) : ("behind" as const);
+  return { ...names, sequence, signingNumber: 1, createdAt, bodyBytes: 2_000, standing };
 }
 
 const snapshot = (documentId: string, sequence: number) => ({ tenantId: "acme", documentId, sequence });
@@ -64,7 +64,7 @@ test("a notice is of no document: it raises no sequence, and is not named as und
   const before = await told();
   const notice = { event: "endpoint.expiring", reason: "gone", host: "receiver.example" } as const;
   const times = { at: createdAt, since: createdAt };
-  const row = { ...rowOf("e1", "e2", createdAt.getTime()), place: "due" as const, notice: { ...notice, ...times } };
+  const row = { ...rowOf("e1", "e2", createdAt.getTime()), standing: "due" as const, notice: { ...notice, ...times } };
   await new DeliveryStore(deliveryRows(mongo.db), "test").insert([row], createdAt);
   expect(await told()).toEqual(before);
 });

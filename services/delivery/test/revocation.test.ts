@@ -1,51 +1,50 @@
 /** What follows the revocation of a signing key. */
+import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { eventually } from "./support/eventually.ts";
+import { expect, it } from "vitest";
 import type { FeedSnapshot } from "./support/feed.ts";
+import { untilEqual } from "./support/eventually.ts";
 import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
+import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { openDelivery, openDeliveryProcess, openWorld, publish, type World } from "./support/world.ts";
-
-let world: World;
-beforeEach(async () => {
-  world = await openWorld();
-});
-afterEach(() => world[Symbol.asyncDispose]());
 
 const idOf = ({ headers }: ReceivedWebhook) => String(headers["webhook-id"]);
 /** What follows the document in a webhook id: `3` or `3_r2`. */
 const tailOf = (webhook: ReceivedWebhook) => idOf(webhook).slice("snp_".length + 33);
 const documentOf = ({ body }: ReceivedWebhook): string => JSON.parse(body.toString()).data.documentId;
-const keyIdsHeld = () => [...new Set([...world.feed.signatures.values()].map(({ keyId }) => keyId))];
-const settled = (snapshot: FeedSnapshot) => eventually(() => world.feed.isPending(snapshot)).toBe(false);
+const keyIdsHeld = (world: World) => [...new Set([...world.feed.signatures.values()].map(({ keyId }) => keyId))];
+const settled = (world: World, snapshot: FeedSnapshot) => untilEqual(() => world.feed.isPending(snapshot), false);
 
 /** Resolves when the work after a revocation is done for these keys. */
-function doneFor(...keyIds: string[]) {
-  return eventually(async () => {
+function doneFor(world: World, ...keyIds: string[]) {
+  const done = async () => {
     const row = await world.resigning().findOne();
     return row && !row.run ? row.doneKeyIds : [];
-  }).toEqual(keyIds);
+  };
+  return untilEqual(done, keyIds, 30_000);
 }
 
-it("after a revocation all signatures are replaced, and each newest snapshot is sent again once", async () => {
+// The tests run at the same time, because most of their time is waiting.
+it.concurrent("after a revocation all signatures are replaced, and each newest snapshot is sent again once", async () => {
+  await using world = await openWorld();
   await using receiver = await openReceiver();
   await using late = await openReceiver();
   await using delivery = await openDelivery(world);
   await using other = await openDelivery(world);
   await delivery.endpoint("acme", receiver.url);
   const first = await publish(world, "acme");
-  await settled(first);
+  await settled(world, first);
   const second = await publish(world, "acme", first.documentId, 2);
   const alone = await publish(world, "acme");
   const unheard = await publish(world, "nobody");
-  for (const each of [second, alone, unheard]) await settled(each);
+  for (const each of [second, alone, unheard]) await settled(world, each);
   await receiver.arrivals(3);
   await other.endpoint("acme", late.url);
 
   const { revoked, active } = world.signing.revoke();
-  await doneFor(revoked);
-  expect(keyIdsHeld()).toEqual([active]);
+  await doneFor(world, revoked);
+  expect(keyIdsHeld(world)).toEqual([active]);
   expect(world.feed.signatures.size).toBe(4);
   await receiver.arrivals(5);
   const again = receiver.received.slice(3);
@@ -65,32 +64,40 @@ it("after a revocation all signatures are replaced, and each newest snapshot is 
   }
   // A snapshot that is published later is sent as always.
   const third = await publish(world, "acme", first.documentId, 3);
-  await settled(third);
+  await settled(world, third);
   await receiver.arrivals(6);
   expect(tailOf(receiver.received.at(-1)!)).toBe("3");
   expect((await late.arrivals(1)).map(tailOf)).toEqual(["3"]);
-  await eventually(() => world.deliveries().countDocuments({ state: { $ne: "delivered" } })).toBe(0);
+  await untilEqual(() => world.deliveries().countDocuments({ state: { $ne: "delivered" } }), 0);
 });
 
-it("a delivery that failed with the old signature goes on with the new one, as _r2, and succeeds once", async () => {
+it.concurrent("a delivery that failed with the old signature succeeds once as _r2, and both its ids find it", async () => {
+  await using world = await openWorld();
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
   await using delivery = await openDelivery(world);
   await delivery.endpoint("acme", receiver.url);
-  await settled(await publish(world, "acme"));
+  await settled(world, await publish(world, "acme"));
   await receiver.arrivals(1);
   const { revoked, active } = world.signing.revoke();
-  await doneFor(revoked);
+  await doneFor(world, revoked);
   isUp = true;
-  await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);
+  await untilEqual(() => world.deliveries().countDocuments({ state: "delivered" }), 1);
   expect(await world.deliveries().countDocuments()).toBe(1);
   const last = receiver.received.at(-1)!;
+  using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+  const found = async (webhookId: string) => (await log.listDeliveries({ tenantId: "acme", webhookId })).deliveries;
+  for (const id of [idOf(last), idOf(receiver.received[0]!)]) {
+    expect(await found(id)).toMatchObject([{ webhookId: idOf(last), state: "delivered" }]);
+  }
+  expect(await found(`${idOf(receiver.received[0]!)}_r3`)).toEqual([]);
   expect([tailOf(receiver.received[0]!), tailOf(last)]).toEqual(["1", "1_r2"]);
   expect(last.headers["vidimus-key-id"]).toBe(active);
   expect(new Set(receiver.received.map(idOf)).size).toBe(2);
 });
 
-it("when processes die replacing signatures or sending, others go on, and every snapshot is sent again", async () => {
+it.concurrent("when processes die replacing signatures or sending, others go on, and every snapshot is sent again", async () => {
+  await using world = await openWorld();
   await using receiver = await openReceiver();
   const documents = 12;
   {
@@ -98,10 +105,10 @@ it("when processes die replacing signatures or sending, others go on, and every 
     await delivery.endpoint("acme", receiver.url);
     const snapshots: FeedSnapshot[] = [];
     for (let at = 0; at < documents; at += 1) snapshots.push(await publish(world, "acme"));
-    for (const each of snapshots) await settled(each);
+    for (const each of snapshots) await settled(world, each);
     await receiver.arrivals(documents);
     // Wait for the end of the walk that every new database gets.
-    await eventually(() => world.resigning().countDocuments({ hasFinished: true })).toBe(1);
+    await untilEqual(() => world.resigning().countDocuments({ hasFinished: true }), 1);
   }
   const pace = { resendsPerSecond: 4, resigningGraceMs: 200 };
   const { revoked, active } = world.signing.revoke();
@@ -116,43 +123,45 @@ it("when processes die replacing signatures or sending, others go on, and every 
   expect(await world.resends().countDocuments()).toBeGreaterThan(0);
   await using delivery = await openDelivery(world, pace);
   expect(delivery.service.grpcPort).toBeGreaterThan(0);
-  await doneFor(revoked);
+  await doneFor(world, revoked);
   await receiver.arrivals(2 * documents);
-  await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(2 * documents);
-  expect(keyIdsHeld()).toEqual([active]);
+  await untilEqual(() => world.deliveries().countDocuments({ state: "delivered" }), 2 * documents);
+  expect(keyIdsHeld(world)).toEqual([active]);
   const again = receiver.received.slice(documents);
   expect(new Set(again.map(idOf)).size).toBe(documents);
   expect(again.every((each) => tailOf(each) === "1_r2")).toBe(true);
   for (const each of [first, second]) await each[Symbol.asyncDispose]();
 }, 60_000);
 
-it("a second revocation starts its walk while the first one's snapshots are still being sent again", async () => {
+it.concurrent("a second revocation starts its walk while the first one's snapshots are still being sent again", async () => {
+  await using world = await openWorld();
   await using receiver = await openReceiver();
-  const documents = 6;
+  const documents = 9;
   await using delivery = await openDelivery(world, { resendsPerSecond: 1, resigningGraceMs: 200 });
   await delivery.endpoint("acme", receiver.url);
-  for (let at = 0; at < documents; at += 1) await settled(await publish(world, "acme"));
+  for (let at = 0; at < documents; at += 1) await settled(world, await publish(world, "acme"));
   await receiver.arrivals(documents);
   const first = world.signing.revoke();
   await receiver.arrivals(documents + 1);
   const second = world.signing.revoke();
-  await eventually(() => keyIdsHeld()).toEqual([second.active]);
+  await untilEqual(() => keyIdsHeld(world), [second.active]);
   expect(receiver.received.length).toBeLessThan(2 * documents);
-  await doneFor(first.revoked, second.revoked);
-  const last = new Map(receiver.received.map((each) => [documentOf(each), tailOf(each)]));
-  expect([...last.values()]).toEqual(Array(documents).fill("1_r3"));
+  await doneFor(world, first.revoked, second.revoked);
+  const last = () => new Map(receiver.received.map((each) => [documentOf(each), tailOf(each)]));
+  await untilEqual(() => [...last().values()], Array(documents).fill("1_r3"));
 }, 60_000);
 
-it("a snapshot is not sent again after a newer one of its document", async () => {
+it.concurrent("a snapshot is not sent again after a newer one of its document", async () => {
+  await using world = await openWorld();
   await using receiver = await openReceiver();
   await using delivery = await openDelivery(world);
   const { endpointId } = await delivery.endpoint("acme", receiver.url);
   const first = await publish(world, "acme");
-  await settled(first);
+  await settled(world, first);
   const newer = await publish(world, "acme", first.documentId, 2);
-  await settled(newer);
+  await settled(world, newer);
   await receiver.arrivals(2);
-  await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(2);
+  await untilEqual(() => world.deliveries().countDocuments({ state: "delivered" }), 2);
   // The row of a process that planned to send the first snapshot again, and died before the second
   // one was published.
   const row = (await world.deliveries().findOne({ endpointId, sequence: 1 }))!;
@@ -160,20 +169,21 @@ it("a snapshot is not sent again after a newer one of its document", async () =>
   const { endedAt: _ended, expiresAt: _expires, ...kept } = row;
   const undone = { state: "pending" as const, attempts: [], attemptCount: 0, nextAttemptAt: new Date() };
   await world.deliveries().insertOne({ ...kept, ...ids, ...undone });
-  await eventually(() => world.deliveries().countDocuments({ _id: ids._id, state: "superseded" })).toBe(1);
+  await untilEqual(() => world.deliveries().countDocuments({ _id: ids._id, state: "superseded" }), 1);
   await publish(world, "acme", first.documentId, 3);
   await receiver.arrivals(3);
   expect(receiver.received.map(tailOf)).toEqual(["1", "2", "3"]);
 });
 
-it("nothing is sent with a signature of an unlisted key, or while signing states an older trust list", async () => {
+it.concurrent("nothing is sent with a signature of an unlisted key, or while signing states an older trust list", async () => {
+  await using world = await openWorld();
   await using receiver = await openReceiver();
   {
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);
-    await settled(await publish(world, "acme"));
+    await settled(world, await publish(world, "acme"));
     world.signing.state.revision = 7;
-    await eventually(async () => (await world.trustList().findOne())?.revision).toBe(7);
+    await untilEqual(async () => (await world.trustList().findOne())?.revision, 7);
     await receiver.arrivals(1);
   }
   // Signing has an older key ring now, and delivery, restarted, must not accept it.
@@ -183,7 +193,7 @@ it("nothing is sent with a signature of an unlisted key, or while signing states
   await pause(1_000);
   expect([receiver.received.length, world.feed.isPending(waiting)]).toEqual([1, true]);
   world.signing.state.revision = 8;
-  await settled(waiting);
+  await settled(world, waiting);
   await receiver.arrivals(2);
 
   world.signing.activeKey().keyId = "ed25519-planted";
@@ -193,7 +203,8 @@ it("nothing is sent with a signature of an unlisted key, or while signing states
   expect(delivery.service.grpcPort).toBeGreaterThan(0);
 });
 
-it("an unsettled snapshot that was sent before its key was revoked is sent again when it is taken in", async () => {
+it.concurrent("an unsettled snapshot that was sent before its key was revoked is sent again when it is taken in", async () => {
+  await using world = await openWorld();
   await using receiver = await openReceiver();
   {
     await using delivery = await openDelivery(world);
@@ -201,13 +212,13 @@ it("an unsettled snapshot that was sent before its key was revoked is sent again
     const { reached } = world.feed.hold("settleSnapshots");
     await publish(world, "acme");
     await Promise.all([reached, receiver.arrivals(1)]);
-    await eventually(() => world.deliveries().countDocuments({ state: "delivered" })).toBe(1);
+    await untilEqual(() => world.deliveries().countDocuments({ state: "delivered" }), 1);
   }
   world.feed.hold("settleSnapshots").release();
   world.signing.revoke();
   await using delivery = await openDelivery(world);
   await receiver.arrivals(2);
   expect(receiver.received.map(tailOf)).toEqual(["1", "1_r2"]);
-  await eventually(() => keyIdsHeld()).toEqual([world.signing.activeKey().keyId]);
+  await untilEqual(() => keyIdsHeld(world), [world.signing.activeKey().keyId]);
   expect(delivery.service.grpcPort).toBeGreaterThan(0);
 });

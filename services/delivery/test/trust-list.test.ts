@@ -1,9 +1,9 @@
 import type { ListKeysResponse } from "@vidimus/contracts/vidimus/signing/v1/trust_list_service";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { patient } from "@vidimus/kit/testing/patient";
-import { MongoClient } from "mongodb";
+import { Collection, MongoClient } from "mongodb";
 import { Registry } from "prom-client";
-import { afterAll, expect, inject, test, vi } from "vitest";
+import { afterAll, expect, inject, onTestFinished, test, vi } from "vitest";
 import { TrustListStore } from "../src/store/trust-list-store.ts";
 import { TrustList } from "../src/trust/trust-list.ts";
 
@@ -43,4 +43,30 @@ test("while signing states an older list than another process has read, signatur
   expect(await one.registry.metrics()).toMatch(/^vidimus_trust_list_older_total [1-9]/m);
   one.signing.revision = 6;
   await expect(one.list.require(["key-6"])).resolves.toBeUndefined();
+});
+
+test("a list replaces an older one only, and the ids of all keys that were ever listed are kept", async () => {
+  const trustLists = new TrustListStore(client.db(testDatabaseName("delivery")));
+  const kept = { revision: 5, keyIds: ["a", "b"], everListed: ["a", "b"] };
+  expect(await trustLists.keep({ revision: 5, keyIds: ["a", "b"] })).toMatchObject(kept);
+  for (const revision of [4, 5]) expect(await trustLists.keep({ revision, keyIds: ["c"] })).toMatchObject(kept);
+  expect(await trustLists.keep({ revision: 6, keyIds: ["b"] })).toMatchObject({
+    revision: 6,
+    keyIds: ["b"],
+    everListed: ["a", "b"],
+  });
+});
+
+test("a list whose insertion another process forestalls with an older one is kept", async () => {
+  const db = client.db(testDatabaseName("delivery"));
+  const trustLists = new TrustListStore(db);
+  const update = vi.spyOn(Collection.prototype, "findOneAndUpdate").mockImplementationOnce(async () => {
+    await trustLists.keep({ revision: 3, keyIds: ["a"] });
+    // Fails as an upsert does that found no row, and then one with its id.
+    await db.collection<{ _id: string }>("trust_list").insertOne({ _id: "trust_list" });
+  });
+  onTestFinished(() => update.mockRestore());
+  const kept = { revision: 4, keyIds: ["b"], everListed: ["a", "b"] };
+  expect(await trustLists.keep({ revision: 4, keyIds: ["b"] })).toMatchObject(kept);
+  expect((await trustLists.read())?.copy).toMatchObject(kept);
 });

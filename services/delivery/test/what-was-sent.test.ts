@@ -115,11 +115,17 @@ test("a receiver that checks HMACs accepts a ping that is signed with the secret
     asAdmin,
   );
   expect(made).toMatchObject({ secret: "", ping: { accepted: true } });
+});
+
+test("a given secret must be whsec_ and the base64 of 24 to 64 bytes", async () => {
+  const secret = secretOf(24);
   for (const bad of ["whsec_", secretOf(23), secretOf(65), secret.slice(6), `${secret}=`, "whsec_not base64"]) {
-    const refused = delivery.endpoints.createEndpoint({ tenantId: "given", url, secret: bad }, asAdmin);
+    const refused = delivery.endpoints.createEndpoint({ tenantId: "bounded", url, secret: bad }, asAdmin);
     await expect(refused).rejects.toThrow("secret must be whsec_ and the base64 of 24 to 64 random bytes");
   }
-  await delivery.endpoints.createEndpoint({ tenantId: "given", url, secret: secretOf(64) }, asAdmin);
+  for (const good of [secret, secretOf(64)]) {
+    await delivery.endpoints.createEndpoint({ tenantId: "bounded", url, secret: good }, asAdmin);
+  }
 });
 
 test("URL and secret change in one step: what is in flight ends at the old server with the old secret", async () => {
@@ -142,9 +148,15 @@ test("URL and secret change in one step: what is in flight ends at the old serve
   for (const each of next.received) expect(() => verify(first, each)).toThrow();
   verify(first, old.received[0]!);
   verify(second, next.received[0]!);
-  const made2 = await delivery.endpoints.updateEndpoint({ ...name, rotateSecret: true }, asAdmin);
-  expect(made2.secret).toMatch(/^whsec_.{44}$/);
-  const both = delivery.endpoints.updateEndpoint({ ...name, rotateSecret: true, secret: first }, asAdmin);
+});
+
+test("an update makes a new secret when it is asked to, but not beside a given one", async () => {
+  const tenantId = "renewed";
+  const { endpoint } = await delivery.endpoints.createEndpoint({ tenantId, url, secret: secretOf(32) }, asAdmin);
+  const name = { tenantId, endpointId: endpoint!.endpointId };
+  const { secret } = await delivery.endpoints.updateEndpoint({ ...name, rotateSecret: true }, asAdmin);
+  expect(secret).toMatch(/^whsec_.{44}$/);
+  const both = delivery.endpoints.updateEndpoint({ ...name, rotateSecret: true, secret: secretOf(32) }, asAdmin);
   await expect(both).rejects.toThrow("must not be given when one is to be made");
 });
 

@@ -56,23 +56,22 @@ export async function startDocuments(
     const now = () => new Date();
     const { tracing } = process;
     const sequenceFloor = await new SequenceFloor(mongo.db).read();
-    const publishing = { mongo, tracing, types, workflow, now, announce, sequenceFloor };
-    const publication = openPublishing(publishing);
-    reportPending(process.metrics.registry, publication.snapshots);
-    subscribeSnapshots(bus, (tenantId, type) => publication.changeSignal.notify(tenantId, type));
-    const editing = { documents, revisions, history, readDraft, types, workflow, states: registry, publication, now };
+    const publishing = openPublishing({ mongo, tracing, types, workflow, now, announce, sequenceFloor });
+    reportPending(process.metrics.registry, publishing.snapshots);
+    subscribeSnapshots(bus, (tenantId, type) => publishing.changeSignal.notify(tenantId, type));
+    const editing = { documents, revisions, history, readDraft, types, workflow, states: registry, publishing, now };
     const adding = { audit, schemas, readSchema, forget: types.forget, now };
     const teams = [documentRoute(editing), schemaRoute(adding), workflowRoute({ workflows, registry, types, now })];
     const mesh = [
       batchIntakeRoute(editing),
-      publishedDocumentRoute(publication),
-      snapshotFeedRoute({ ...publication, ...attestation(config.attestationKey, process.log), log: process.log }),
+      publishedDocumentRoute(publishing),
+      snapshotFeedRoute({ ...publishing, ...attestation(config.attestationKey, process.log), log: process.log }),
       signatureAuditRoute({ signatures: new SignatureStore(mongo.db) }),
       knownTypesRoute({ schemas }),
     ];
     const known = openKnownTenants(stack, config, process);
     const ports = await openDoors(stack, config, { teams, mesh }, { ...process, tenants: known });
-    stack.defer(() => publication.changeSignal.close());
+    stack.defer(() => publishing.changeSignal.close());
     return {
       ...ports,
       check: mongo.ping,

@@ -5,7 +5,7 @@ import type { Mongo } from "@vidimus/kit/mongo/mongo";
 import type { TypeRegistry } from "./domain/types/document-type.ts";
 import { checkedFirst, PublicationChecks } from "./domain/transitions/publication-checks.ts";
 import type { TransitionResult } from "./domain/transitions/attempt.ts";
-import { type TransitionDocumentsDeps, transitionDocuments } from "./domain/transitions/transition-documents.ts";
+import { type TransitionBatchDeps, transitionBatch } from "./domain/transitions/transition-batch.ts";
 import type { TransitionOutcome } from "./domain/transitions/attempt.ts";
 import { ChangeSignal } from "./domain/published-reads/change-signal.ts";
 import type { AnnouncedSnapshot } from "./domain/snapshots/snapshot-feed.ts";
@@ -22,14 +22,15 @@ import { SlugStore } from "./store/slug-store.ts";
 import { SnapshotStore } from "./store/snapshot-store.ts";
 import { TransitionStore } from "./store/transition-store.ts";
 
-interface PublishingOptions extends Omit<TransitionDocumentsDeps, "checks"> {
+interface PublishingOptions extends Omit<TransitionBatchDeps, "checks"> {
   readonly types: Pick<TypeRegistry, "at">;
   readonly mongo: Pick<Mongo, "client" | "db">;
   /** Undefined while tracing is off. */
   readonly tracing: Tracing | undefined;
   /**
-   * Called after the commit of a transaction that made snapshots, with these snapshots. Must
-   * neither wait nor throw. The service passes `announceSnapshots`.
+   * Called when a batch of transitions has ended, with the snapshots that it made and those that
+   * its repeated requests made earlier. Must neither wait nor throw. The service passes
+   * `announceSnapshots`.
    */
   announce(tenantId: string, snapshots: readonly AnnouncedSnapshot[]): void;
 }
@@ -74,13 +75,13 @@ function hasSnapshot(outcome: TransitionOutcome): outcome is TransitionResult {
 
 function batchRunner(
   transitions: TransitionStore,
-  deps: TransitionDocumentsDeps,
+  deps: TransitionBatchDeps,
   onCommit: (tenantId: string, outcomes: readonly TransitionOutcome[]) => void,
 ): TransitionQueueOptions["runBatch"] {
   return async (tenantId, requests) => {
     try {
       const outcomes = await transitions.runTransition(tenantId, (transaction) =>
-        transitionDocuments(deps, transaction, tenantId, requests),
+        transitionBatch(deps, transaction, tenantId, requests),
       );
       onCommit(tenantId, outcomes);
       return outcomes;

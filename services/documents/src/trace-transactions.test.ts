@@ -1,10 +1,11 @@
 import { EnvReader } from "@vidimus/kit/env";
 import { OtlpTracing } from "@vidimus/kit/telemetry/tracing/otlp-tracing";
 import { readTracingConfig } from "@vidimus/kit/telemetry/tracing/tracing-config";
-import { attributesOf, openOtlpReceiver } from "@vidimus/kit/testing/otlp-receiver";
+import { attributesOf, openOtlpReceiver, type ReceivedSpan } from "@vidimus/kit/testing/otlp-receiver";
 import pino from "pino";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
+import type { TransitionQueueOptions } from "./domain/transitions/transition-queue.ts";
 import { TransactionConflict } from "./domain/transitions/transition-transaction.ts";
 import { traceTransactions } from "./trace-transactions.ts";
 
@@ -17,29 +18,49 @@ function request(traceparent?: string) {
   return { documentId: "d", name: "publish", expectedVersion: 1, by, ...(traceparent && { traceparent }) };
 }
 
-test("the span of a transaction belongs to its first recorded trace, and links to the others", async () => {
+/**
+ * Runs `work` with traced transactions, which fail with `failure` when there is one. Returns their
+ * spans.
+ */
+async function spansOf(
+  work: (run: TransitionQueueOptions["runBatch"]) => Promise<unknown>,
+  failure?: Error,
+): Promise<readonly ReceivedSpan[]> {
   await using collector = await openOtlpReceiver();
   const config = readTracingConfig(new EnvReader({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }))!;
   const log = pino({ level: "silent" });
   const tracing = new OtlpTracing({ service: "documents", config, log, registry: new Registry() });
-  const outcomes = [new TransactionConflict(undefined, true), undefined, undefined];
   const run = traceTransactions(tracing, async (_, requests) => {
-    const failure = outcomes.shift();
     if (failure) throw failure;
     return requests.map(() => undefined);
   });
-  const requests = [request(unrecorded), request(first), request(second), request(first)];
-  await expect(run("demo", requests)).rejects.toThrow("met another transaction");
-  await run("demo", requests);
-  await run("demo", [request(), request(unrecorded)]);
+  await work(run);
   await tracing[Symbol.asyncDispose]();
+  return collector.spans;
+}
 
-  const [conflict, committed, ...more] = collector.spans;
-  expect(more).toEqual([]);
-  const link = { traceId: second.slice(3, 35), spanId: second.slice(36, 52) };
-  for (const span of [conflict, committed]) {
-    expect(span).toMatchObject({ traceId: first.slice(3, 35), parentSpanId: first.slice(36, 52), links: [link] });
-    expect(attributesOf(span!)).toMatchObject({ "vidimus.tenant.id": "demo", "vidimus.transition.count": 4 });
-  }
-  expect([conflict, committed].map((span) => attributesOf(span!)["error.type"])).toEqual(["conflict", undefined]);
+const requests = [request(unrecorded), request(first), request(second), request(first)];
+const link = { traceId: second.slice(3, 35), spanId: second.slice(36, 52) };
+const ofFirst = { traceId: first.slice(3, 35), parentSpanId: first.slice(36, 52), links: [link] };
+const attributes = { "vidimus.tenant.id": "demo", "vidimus.transition.count": 4 };
+
+test("the span of a transaction belongs to its first recorded trace, and links to the others", async () => {
+  const spans = await spansOf((run) => run("demo", requests));
+  expect(spans).toMatchObject([ofFirst]);
+  expect(attributesOf(spans[0]!)).toMatchObject(attributes);
+  expect(attributesOf(spans[0]!)["error.type"]).toBeUndefined();
+});
+
+test("a transaction that ends in a conflict has a span with the error type conflict", async () => {
+  const conflict = new TransactionConflict(undefined, true);
+  const spans = await spansOf(
+    (run) => expect(run("demo", requests)).rejects.toThrow("met another transaction"),
+    conflict,
+  );
+  expect(spans).toMatchObject([ofFirst]);
+  expect(attributesOf(spans[0]!)).toMatchObject({ ...attributes, "error.type": "conflict" });
+});
+
+test("a transaction without a recorded trace has no span", async () => {
+  expect(await spansOf((run) => run("demo", [request(), request(unrecorded)]))).toEqual([]);
 });

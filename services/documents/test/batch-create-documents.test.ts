@@ -126,8 +126,11 @@ test("on the mesh door each item names its creator, and an item that names none 
   await mesh.batchCreateDocuments({ items }, { headers });
   expect(await creatorOf(mine)).toEqual({ actor: "key:mine", role: "integrator" });
   expect(await creatorOf(theirs, "rival")).toEqual({ actor: "key:theirs", role: "integrator" });
-  const unnamed = await mesh.batchCreateDocuments({ items: [item(randomUUID())] }, { headers }).catch(fromConnectError);
+  const beside = randomUUID();
+  const mixed = [{ ...item(beside), createdBy: { actor: "key:mine", role: "integrator" } }, item(randomUUID())];
+  const unnamed = await mesh.batchCreateDocuments({ items: mixed }, { headers }).catch(fromConnectError);
   expect(unnamed).toMatchObject({ kind: "invalid", message: "created_by is missing" });
+  expect(await mongo.db(documents.database).collection("heads").countDocuments({ documentId: beside })).toBe(0);
 });
 
 test("on the teams door an item that names its creator is invalid, because the metadata names the caller", async () => {

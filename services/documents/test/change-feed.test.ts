@@ -103,6 +103,7 @@ describe("the feed", () => {
     const { since } = await changes(tenantId);
     const wire = await publish(tenantId, newswire());
     await publish("hidden_rival");
+    expect((await changes(tenantId, since)).items).toEqual([]);
     await service.take(tenantId, wire, "withhold");
     expect((await changes(tenantId, since)).items).toEqual([]);
   });

@@ -22,6 +22,11 @@ async function publish(tenantId: string, document: { id: string } = article()): 
   return document.id;
 }
 
+/** A primary site with this host, that may be published. */
+function site(host: string) {
+  return { ...article({ meta: { hosts: [host], primary: true } }), type: "core/publisher-site", content: {} };
+}
+
 const bySlug = (id: string) => ({ case: "slug" as const, value: { type: "core/article", slug: `snow-${id}` } });
 
 describe("intake", () => {
@@ -44,6 +49,14 @@ describe("a read", () => {
     const by = { case: "documentId" as const, value: documentId };
     const read = () => service.published.getPublishedDocument({ tenantId: "by_id", by });
     expect(await commands.during(read)).toEqual(["find publications"]);
+  });
+
+  test("of a site by its host, or of the primary one, is one find", async () => {
+    const tenantId = "site";
+    await publish(tenantId, site("budget.example"));
+    const read = (host: string) => () => service.published.getPublishedSite({ tenantId, host });
+    expect(await commands.during(read("budget.example"))).toEqual(["find publications"]);
+    expect(await commands.during(read(""))).toEqual(["find publications"]);
   });
 
   test("of 64 slugs in one call is at most three finds, retired slugs and unknown ones included", async () => {
@@ -136,14 +149,10 @@ describe("a single transition", () => {
   });
 
   test("that publishes a site is eight commands: one more looks who has its hosts", async () => {
-    const site = { ...article({ meta: { hosts: ["budget.example"], primary: true } }), type: "core/publisher-site" };
-    const id = await service.create(tenantId, { ...site, content: {} });
+    const id = await service.create(tenantId, site("budget.example"));
     const withLook = [...begin, "find publications", ...write("insert"), "commitTransaction"];
     expect(await cost(id, "publish")).toEqual(withLook);
     expect(withLook).toHaveLength(8);
-    const read = (host: string) => () => service.published.getPublishedSite({ tenantId, host });
-    expect(await commands.during(read("budget.example"))).toEqual(["find publications"]);
-    expect(await commands.during(read(""))).toEqual(["find publications"]);
   });
 
   test("that takes a document's slug away stores the slug as retired, with one more command", async () => {

@@ -214,7 +214,7 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
     const copy = new Map<string, string>();
     const sequences = new Map<string, number>();
     let since = "";
-    let place = "";
+    let position = "";
     for (let last = false; !last;) {
       last = done;
       for (let hasMore = true; hasMore;) {
@@ -227,9 +227,9 @@ describe("16 concurrent publishers of one tenant on two processes", () => {
         });
         for (const item of JSON.parse(Buffer.from(answer.itemsJson).toString()) as Change[]) {
           const { id, change, sequence, updated_at } = item;
-          expect(`${updated_at} ${id}` > place).toBe(true);
+          expect(`${updated_at} ${id}` > position).toBe(true);
           expect(sequence).toBeGreaterThan(sequences.get(id) ?? 0);
-          place = `${updated_at} ${id}`;
+          position = `${updated_at} ${id}`;
           sequences.set(id, sequence);
           if (change === "upsert") copy.set(id, updated_at);
           else copy.delete(id);

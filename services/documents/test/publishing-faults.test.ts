@@ -16,7 +16,7 @@ const appName = "publishing-faults-test";
 const by = { actor: "ed", role: "editor" };
 let service: Publishing;
 let mongo: Mongo;
-let publication: PublishingParts;
+let publishing: PublishingParts;
 let checking: Checking;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const schemas = new SchemaStore(mongo.db, await AuditLog.open(mongo, createLogger("test", "silent")));
   const types = createTypeRegistry({ schemas, currentWorkflow: async () => undefined, checks: checking.checks });
   const workflow = async () => defaultWorkflow;
-  publication = openPublishing({
+  publishing = openPublishing({
     mongo,
     tracing: undefined,
     types,
@@ -75,7 +75,7 @@ test.each([
   const ids = await Promise.all(Array.from({ length: 5 }, () => service.create(tenantId, article())));
   await failCommands(commands, fault, { times: 3 });
   const transitions = ids.map((documentId) =>
-    publication.transition(tenantId, { documentId, name: "publish", expectedVersion: 1, by }),
+    publishing.transition(tenantId, { documentId, name: "publish", expectedVersion: 1, by }),
   );
   expect((await Promise.all(transitions)).map(({ sequence }) => sequence)).toEqual([1, 1, 1, 1, 1]);
   expect(await countRows(tenantId)).toEqual({ publications: 5, snapshots: 5, history: 5 });
@@ -86,7 +86,7 @@ test("an unexpected fault fails the transition and leaves the document as it was
   const documentId = await service.create(tenantId, article());
   await failCommands(["insert"], { errorCode: 2 }, { times: 1 });
   const request = { documentId, name: "publish", expectedVersion: 1, by };
-  await expect(publication.transition(tenantId, request)).rejects.toThrow("failCommand");
+  await expect(publishing.transition(tenantId, request)).rejects.toThrow("failCommand");
   expect(await countRows(tenantId)).toEqual({ publications: 0, snapshots: 0, history: 0 });
-  expect(await publication.transition(tenantId, request)).toMatchObject({ status: "usable", sequence: 1 });
+  expect(await publishing.transition(tenantId, request)).toMatchObject({ status: "usable", sequence: 1 });
 });

@@ -144,7 +144,7 @@ describe("concurrent publishers", () => {
     expect(new Set(rows.map(({ committedAt }) => committedAt.getTime())).size).toBe(3);
   });
 
-  test("16 on two processes lose no tick: commits come in the order of updated_at", async () => {
+  test("on two processes lose no snapshot, and commit in the order of updated_at", async () => {
     const tenantId = "twins";
     await using other = await runPublishing({
       mongoUrl: inject("mongoUrl"),

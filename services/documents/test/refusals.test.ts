@@ -69,7 +69,7 @@ describe("a refusal says what programs need to go on, for a transition", () => {
     });
   });
 
-  test("of a document that has ended", async () => {
+  test("of a document that has ended, and for an update of it", async () => {
     const id = await service.create(tenantId, article());
     await take(id, "publish");
     await take(id, "kill", 1, "chief");
@@ -79,7 +79,7 @@ describe("a refusal says what programs need to go on, for a transition", () => {
     expect(await failure(update(id, 1, article({ id, text: "Again." })))).toMatchObject({ ...ended, metadata });
   });
 
-  test("of another version than the current one", async () => {
+  test("of another version than the current one, and for an update of one", async () => {
     const id = await service.create(tenantId, article());
     await update(id, 1, article({ id, text: "More." }));
     const metadata = { current_version: "2", current_status: "draft", legal_transitions: "submit" };
@@ -174,10 +174,16 @@ describe("a request", () => {
       message: "transition is missing",
     });
     const request = { tenantId, documentId: await service.create(tenantId, article()), expectedVersion: 1n };
-    expect(await failure(documents.updateDocument(request))).toMatchObject(missing);
-    expect(await failure(workflows.activateWorkflow({ tenantId }, as("admin")))).toMatchObject(missing);
+    expect(await failure(documents.updateDocument(request))).toMatchObject({
+      ...missing,
+      message: "document_json is missing",
+    });
+    expect(await failure(workflows.activateWorkflow({ tenantId }, as("admin")))).toMatchObject({
+      ...missing,
+      message: "activation is missing",
+    });
     const { results } = await documents.batchCreateDocuments({ items: [{ tenantId }] });
-    expect(results[0]?.outcome.value).toMatchObject({ reason: "missing" });
+    expect(results[0]?.outcome.value).toMatchObject({ reason: "missing", message: "draft.document_json is missing" });
   });
 
   test("with a document that is too large is INVALID_ARGUMENT", async () => {
@@ -215,6 +221,11 @@ describe("a change of types and workflows", () => {
       code: "FailedPrecondition",
       reason: "no_way_to_publish",
     });
+  });
+
+  test("that adds a workflow version is refused when another version is the newest", async () => {
+    const request = { tenantId, workflowId: "stale", expectedVersion: 0, definitionJson: json({ transitions: [] }) };
+    await workflows.createWorkflowVersion(request, as("admin"));
     expect(await failure(workflows.createWorkflowVersion(request, as("admin")))).toMatchObject({
       code: "Aborted",
       reason: "stale_workflow",

@@ -10,7 +10,7 @@ import { runDocuments, type RunningDocuments } from "./support/running-documents
 const tenantId = "tokens";
 let commands: CommandCounter;
 let service: Publishing;
-/** A second process on the same database. */
+/** A second service on the same database, which stands for another process. */
 let replica: RunningDocuments;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ function update(client: Client, id: string, text: string, requestToken: string, 
 const rows = (name: string, documentId: string) => service.db.collection(name).countDocuments({ tenantId, documentId });
 
 describe("a transition", () => {
-  test("is answered again by another process, whatever has become of the document since", async () => {
+  test("repeated with its token gets its first answer, at another process and after later changes", async () => {
     const id = await service.create(tenantId, article());
     const first = await take(service.documents, id, "publish", "p1");
     expect(await take(replica.client, id, "publish", "p1")).toEqual(first);
@@ -53,7 +53,7 @@ describe("a transition", () => {
     expect(await rows("history", id)).toBe(2);
   });
 
-  test("that could be taken again is not, when its token was answered before", async () => {
+  test("repeated with its token is not taken again, though the document is back in its first state", async () => {
     const id = await service.create(tenantId, article());
     await take(service.documents, id, "submit", "s1");
     await take(service.documents, id, "return", "r1");
@@ -102,7 +102,7 @@ describe("a transition", () => {
 });
 
 describe("an update", () => {
-  test("is answered again by another process, whatever has become of the document since", async () => {
+  test("repeated with its token gets its first answer, at another process and after later changes", async () => {
     const id = await service.create(tenantId, article());
     await take(service.documents, id, "publish", "p1");
     const first = await update(service.documents, id, "Two.", "u1");
@@ -134,8 +134,12 @@ test("another request with the same token is refused, with reason request_token_
   await take(service.documents, id, "submit", "s", 2);
   expect(await failure(take(service.documents, id, "approve", "s", 2))).toMatchObject(reused);
   expect(await failure(update(service.documents, id, "Three.", "s", 2))).toMatchObject(reused);
+});
+
+test("a token of more than 64 characters is refused", async () => {
+  const id = await service.create(tenantId, article());
   const long = { code: "InvalidArgument", message: expect.stringContaining("64") };
-  expect(await failure(take(service.documents, id, "return", "x".repeat(65), 2))).toMatchObject(long);
+  expect(await failure(take(service.documents, id, "submit", "x".repeat(65)))).toMatchObject(long);
 });
 
 test("requests for two documents may have the same token", async () => {

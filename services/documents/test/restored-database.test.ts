@@ -44,11 +44,9 @@ async function rowsOf(documentId: string) {
   return rows.map(({ sequence, status, pending, signature }) => [sequence, status, pending === true, !!signature]);
 }
 
-test("a document's new snapshots are numbered above the lift, its first one too", async () => {
+test("after a lift above 100 a document's next snapshot is number 101, its first one too", async () => {
   const known = await publish(2);
   const draft = await service.create(tenantId, article());
-  expect(await lift(100, { dryRun: true })).toContain("nothing was changed");
-  expect(await floor.read()).toBe(0);
   expect(await lift(100)).toContain("numbered above 100");
   await using restarted = await runPublishing({ ...servers, database: service.database });
   expect((await restarted.take(tenantId, known, "publish")).sequence).toBe(101n);
@@ -56,14 +54,22 @@ test("a document's new snapshots are numbered above the lift, its first one too"
   expect((await restarted.take(tenantId, draft, "publish")).sequence).toBe(101n);
 });
 
-test("a number that a document has passed is refused, and a lower one than before changes nothing", async () => {
+test("a dry run of a lift changes nothing", async () => {
+  const documentId = await publish(1);
+  const [rows, above] = [await rowsOf(documentId), await floor.read()];
+  const report = await lift(above + 1_000, { renumberPending: true, dryRun: true });
+  expect(report).toContain("nothing was changed");
+  expect([await rowsOf(documentId), await floor.read()]).toEqual([rows, above]);
+});
+
+test("a lift above a number that a document has passed is refused, and a later lower one changes nothing", async () => {
   await expect(lift(101)).rejects.toThrow("--above must be 102 at least");
   expect(await lift(200)).toContain("numbered above 200");
   expect(await lift(100)).toContain("was lifted above 200 before");
   expect(await floor.read()).toBe(200);
 });
 
-test("from a document's first pending snapshot on all are renumbered in order, once; earlier ones stay", async () => {
+test("a lift can renumber a document's snapshots from its first pending one on, in order and only once", async () => {
   const documentId = await publish(3);
   await settle(documentId, 1, 3);
   const untouched = await publish(1);

@@ -139,8 +139,19 @@ test("generations are listed with the built-in ones, and read back as they were"
   expect(JSON.parse(Buffer.from(completeSchemaJson).toString())).toEqual(needs("serves"));
   const builtIn = await schemas.getSchemaGeneration({ tenantId: "shown", type: "core/article", generation: 0 });
   expect(Buffer.from(builtIn.schemaGeneration!.completeSchemaJson).toString()).toContain('"slug"');
+  for (const [type, number, createdBy] of [
+    ["core/article", 1, "ann"],
+    ["core/tag", 0, ""],
+  ] as const) {
+    const { schemaGeneration } = await schemas.getSchemaGeneration({ tenantId: "shown", type });
+    expect(schemaGeneration).toMatchObject({ type, generation: number, createdBy });
+  }
+});
+
+test("a generation that does not exist, or is another tenant's, is NOT_FOUND", async () => {
+  await add("absent", "acme/recipe", 0, {});
   for (const request of [{ type: "acme/recipe", generation: 2 }, { type: "acme/none" }]) {
-    const call = schemas.getSchemaGeneration({ tenantId: "shown", ...request });
+    const call = schemas.getSchemaGeneration({ tenantId: "absent", ...request });
     await expect(failure(call)).resolves.toMatchObject({ code: "NotFound" });
   }
   const foreign = schemas.getSchemaGeneration({ tenantId: "rival", type: "acme/recipe", generation: 1 });

@@ -28,9 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-async function publish(tenantId: string) {
-  const documentId = await service.create(tenantId, article());
-  await service.take(tenantId, documentId, "publish");
+async function publish(tenantId: string, of = service) {
+  const documentId = await of.create(tenantId, article());
+  await of.take(tenantId, documentId, "publish");
   return { tenantId, documentId, sequence: 1n };
 }
 
@@ -56,8 +56,8 @@ test("without a key a snapshot has no attestation", async () => {
 });
 
 test("the signatures of all tenants are listed once each, in one order, without unsigned snapshots", async () => {
-  const signed = await Promise.all(["b", "a", "b", "a", "c"].map(publish));
-  const unsigned = await publish("a");
+  const signed = await Promise.all(["b", "a", "b", "a", "c"].map((tenantId) => publish(tenantId)));
+  await publish("a");
   const made = signed.map((reference, at) => signatureOf(reference, { keyId: `key-${at}`, fill: at + 1 }));
   const settlements = signed.map((reference, at) => {
     const signature = made[at]!;
@@ -78,23 +78,33 @@ test("the signatures of all tenants are listed once each, in one order, without 
     expect(first?.signature).toMatchObject({ keyId: "key-0", statement: made[0]!.statement, signingNumber: 1 });
     expect(Buffer.from(first!.signature!.value)).toEqual(Buffer.from(made[0]!.value));
   }
-  const references = [signed[1]!, unsigned, { ...unsigned, documentId: randomUUID() }];
-  const { signatures } = await audit.getSignatures({ references });
+});
+
+test("GetSignatures has the signature of each known snapshot, and the newest sequence of its document", async () => {
+  await using own = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
+  using reader = openRpcClient(SignatureAuditService, { target: own.meshTarget });
+  const [signed, unsigned] = [await publish("a", own), await publish("a", own)];
+  await own.feed.settleSnapshots({ settlements: [settlementOf(signed)] });
+  const references = [signed, unsigned, { ...unsigned, documentId: randomUUID() }];
+  const { signatures } = await reader.getSignatures({ references });
   const held = new Map(signatures.map(({ reference, signature }) => [reference!.documentId, signature?.keyId]));
   expect(held).toEqual(
     new Map([
-      [signed[1]!.documentId, "key-1"],
+      [signed.documentId, signatureOf(signed).keyId],
       [unsigned.documentId, undefined],
     ]),
   );
-  await service.take("a", unsigned.documentId, "withhold");
-  const { signatures: again } = await audit.getSignatures({ references });
+  await own.take("a", unsigned.documentId, "withhold");
+  const { signatures: again } = await reader.getSignatures({ references });
   const newest = new Map(again.map(({ reference, newestSequence }) => [reference!.documentId, newestSequence]));
   expect(newest).toEqual(
     new Map([
-      [signed[1]!.documentId, 1n],
+      [signed.documentId, 1n],
       [unsigned.documentId, 2n],
     ]),
   );
+});
+
+test("ListSignatures refuses a page token that is not one of its own", async () => {
   await expect(audit.listSignatures({ pageToken: "x" })).rejects.toMatchObject({ code: Code.InvalidArgument });
 });

@@ -6,6 +6,7 @@ import { SnapshotReferencesSchema } from "@vidimus/contracts/vidimus/events/v1/s
 import { connect } from "nats";
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { canonicalJson } from "../src/domain/json/canonical-json.ts";
 import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 import { settlementOf, type SignedReference } from "./support/settling.ts";
 
@@ -39,6 +40,7 @@ describe("GetSnapshots", () => {
     expect(Buffer.from(sha256)).toEqual(createHash("sha256").update(snapshotJson).digest());
     const value = JSON.parse(Buffer.from(snapshotJson).toString());
     expect(Object.keys(value)).toEqual(["content", "id", "links", "meta", "title", "type", "updated_at"]);
+    expect(Buffer.from(snapshotJson).toString()).toBe(canonicalJson(value).toString());
   });
 
   test("never answers with another tenant's snapshot", async () => {

@@ -109,9 +109,11 @@ describe("publishing", () => {
     expect(await codeOf(service.take(tenantId, id, "publish"))).toBe(Code.NotFound);
   });
 
-  test("leaves nothing behind when everything is refused, not even a tick", async () => {
+  test("leaves nothing behind when every transition is refused, not even a tick", async () => {
     expect(await codeOf(service.take("nobody", randomUUID(), "publish"))).toBe(Code.NotFound);
-    expect(await service.db.collection("clocks").countDocuments({ tenantId: "nobody" })).toBe(0);
+    for (const name of ["clocks", "history", "publications", "snapshots"]) {
+      expect(await service.db.collection(name).countDocuments({ tenantId: "nobody" }), name).toBe(0);
+    }
   });
 });
 
@@ -121,6 +123,8 @@ describe("head and last published", () => {
     const id = await service.create(tenant, article());
     await service.take(tenant, id, "publish");
     await edit(id);
+    const during = (await service.list(tenant)).find((item) => item.id === id);
+    expect(during).toMatchObject({ title: "Snow on the pass", meta: { version: 1 } });
     expect(await codeOf(service.take(tenant, id, "withhold", 2))).toBe(Code.Aborted);
     expect(await service.take(tenant, id, "withhold", 1)).toMatchObject({ version: 1n, status: "withheld" });
     const { document } = await service.documents.getDocument({ tenantId: tenant, documentId: id });

@@ -119,8 +119,6 @@ describe("writing the next version", () => {
     expect(await version(id, 2)).toMatchObject({ status: "draft", title: "Two", writtenBy: { actor: "bob" } });
     expect(await version(id, 3)).toMatchObject({ status: "draft", title: "Three", writtenBy: { actor: "cat" } });
     expect((await shown(id)).status).toBe("draft");
-    await expect(failure(version(id, 4))).resolves.toMatchObject({ code: "NotFound" });
-    await expect(failure(version(id, 0))).resolves.toMatchObject({ code: "InvalidArgument" });
   });
 
   test("a rich title that becomes plain leaves no rich original in the head", async () => {
@@ -169,6 +167,10 @@ describe("refusals", () => {
       message: "version 1 was expected, but version 2 stands there, review",
     });
     await expect(failure(update(id, 3, article))).resolves.toMatchObject({ code: "Aborted" });
+  });
+
+  test("an update that expects version 0 is INVALID_ARGUMENT", async () => {
+    const id = await created();
     await expect(failure(update(id, 0, article))).resolves.toMatchObject({ code: "InvalidArgument" });
   });
 
@@ -254,8 +256,18 @@ describe("looking back", () => {
     expect(walked).toEqual([6n, 5n, 4n, 3n, 2n, 1n]);
     const all = await documents.client.listDocumentVersions({ tenantId, documentId: id });
     expect(all.versions.map(({ title }) => title)).toEqual(["T6", "T5", "T4", "T3", "T2", "One"]);
+  });
+
+  test("the versions of another tenant's document are NOT_FOUND", async () => {
+    const id = await created();
     const foreign = documents.client.listDocumentVersions({ tenantId: "rival", documentId: id });
     await expect(failure(foreign)).resolves.toMatchObject({ code: "NotFound" });
+  });
+
+  test("a version that the document does not have is NOT_FOUND, and version 0 is INVALID_ARGUMENT", async () => {
+    const id = await created();
+    await expect(failure(version(id, 2))).resolves.toMatchObject({ code: "NotFound" });
+    await expect(failure(version(id, 0))).resolves.toMatchObject({ code: "InvalidArgument" });
   });
 
   test("history says who did what, down to the intake", async () => {

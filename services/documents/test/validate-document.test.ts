@@ -56,5 +56,6 @@ test("a malformed tenant id is refused", async () => {
 });
 
 test("a dry run stores nothing", async () => {
+  expect(await pointers({ ...article, id: randomUUID() })).toEqual([]);
   expect(await mongo.db(documents.database).collection("heads").countDocuments()).toBe(0);
 });

@@ -3,6 +3,7 @@ import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_se
 import { WorkflowService } from "@vidimus/contracts/vidimus/documents/v1/workflow_service";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { canonicalJson } from "../src/domain/json/canonical-json.ts";
 import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 
 let service: Publishing;
@@ -57,7 +58,9 @@ describe("versions of a workflow", () => {
     expect(await create(tenantId, legal)).toMatchObject({ version: 1 });
     expect(await create(tenantId, { transitions: [] }, { expectedVersion: 1 })).toMatchObject({ version: 2 });
     const first = await workflows.getWorkflowVersion({ tenantId, workflowId: "legal", version: 1 });
-    expect(JSON.parse(Buffer.from(first.workflow!.definitionJson).toString())).toEqual(legal);
+    const kept = Buffer.from(first.workflow!.definitionJson).toString();
+    expect(JSON.parse(kept)).toEqual(legal);
+    expect(kept).toBe(canonicalJson(JSON.parse(kept)).toString());
     const newest = await workflows.getWorkflowVersion({ tenantId, workflowId: "legal" });
     expect(newest.workflow).toMatchObject({ version: 2, createdBy: "admin@example.com" });
     const { workflows: all } = await workflows.listWorkflows({ tenantId });
@@ -85,6 +88,7 @@ describe("versions of a workflow", () => {
     expect(await codeOf(create("roles", legal, {}, ""))).toBe(Code.PermissionDenied);
     expect(await codeOf(activate("roles", "core/article", "editorial", 1, "editor"))).toBe(Code.PermissionDenied);
     expect(await create("roles", legal, {}, "owner")).toMatchObject({ version: 1 });
+    expect(await activate("roles", "core/article", "legal", 1, "owner")).toBeDefined();
   });
 
   test("belong to their tenant", async () => {
@@ -177,9 +181,20 @@ describe("an active workflow", () => {
     await activate(tenantId, "acme/recipe", "editorial", 1);
     expect(await service.create(tenantId, recipe)).toBe(recipe.id);
     expect(await service.take(tenantId, recipe.id, "publish")).toMatchObject({ status: "usable", sequence: 1n });
+  });
+
+  test("publishes documents of the tenant's own types, which readers do not see", async () => {
+    const memo = { ...article(), type: "acme/memo" };
+    await schemas.createSchemaGeneration(
+      { tenantId, type: "acme/memo", expectedGeneration: 0, shapeSchemaJson: json({ type: "object" }) },
+      as("admin"),
+    );
+    await activate(tenantId, "acme/memo", "editorial", 1);
+    await service.create(tenantId, memo);
+    expect(await service.take(tenantId, memo.id, "publish")).toMatchObject({ status: "usable" });
     const published = service.published.getPublishedDocument({
       tenantId,
-      by: { case: "documentId", value: recipe.id },
+      by: { case: "documentId", value: memo.id },
     });
     expect(await codeOf(published)).toBe(Code.NotFound);
   });
@@ -209,9 +224,15 @@ describe("the audit of schemas and workflows", () => {
       ["create_workflow_version", "legal", { version: 1 }],
       ["create_schema_generation", "acme/recipe", { generation: 1 }],
     ]);
-    for (const entry of entries) expect(entry).toMatchObject({ role: "admin", fromAddress: "127.0.0.1", tenantId });
+    const by = { actor: "admin@example.com", role: "admin", fromAddress: "127.0.0.1" };
+    for (const entry of entries) expect(entry).toMatchObject({ ...by, tenantId });
+  });
+
+  test("is read by admins of its tenant only", async () => {
+    await create("readby", legal);
+    expect(await audited("readby")).toHaveLength(1);
     expect(await audited("rival")).toEqual([]);
-    expect(await codeOf(audited(tenantId, "editor"))).toBe(Code.PermissionDenied);
+    expect(await codeOf(audited("readby", "editor"))).toBe(Code.PermissionDenied);
   });
 
   test("has one entry for each of many activations at once, and none for a version that came too late", async () => {

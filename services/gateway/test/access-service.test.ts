@@ -42,6 +42,10 @@ const failure = (call: Promise<unknown>) =>
     (error: { code: Code; message: string }) => error,
   );
 
+/** A message as text, with the bigints of its timestamps. */
+const textOf = (message: unknown) =>
+  JSON.stringify(message, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+
 describe("CreateTenant", () => {
   test("a tenant is listed with its name", async () => {
     await access.createTenant({ tenantId: "beta_2", name: " Beta " });
@@ -128,9 +132,7 @@ describe("ListApiKeys", () => {
       ["second", false],
       ["first", true],
     ]);
-    expect(
-      JSON.stringify(apiKeys, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
-    ).not.toContain("vk_");
+    expect(textOf(apiKeys)).not.toContain("vk_");
   });
 
   test("with live_only, in pages, neither revoked nor ended keys come", async () => {
@@ -159,8 +161,18 @@ describe("GetApiKey", () => {
   test("answers one key without its secret, and NOT_FOUND to another tenant", async () => {
     const { apiKey } = await access.createApiKey({ tenantId: "acme", name: "one", scopes: ["publisher:read"] });
     const { keyId } = apiKey!;
-    expect((await access.getApiKey({ tenantId: "acme", keyId })).apiKey).toEqual(apiKey);
+    const found = await access.getApiKey({ tenantId: "acme", keyId });
+    expect(found.apiKey).toEqual(apiKey);
+    expect(textOf(found)).not.toContain("vk_");
     expect(await failure(access.getApiKey({ tenantId: "beta_2", keyId }))).toMatchObject({ code: Code.NotFound });
+  });
+});
+
+describe("ListScopes", () => {
+  test("names every scope that a key may have, in order, each with what it allows", async () => {
+    const listed = await access.listScopes({});
+    expect(listed.scopes.map(({ name }) => name)).toEqual(scopes);
+    expect(listed.scopes.filter(({ description }) => description === "")).toEqual([]);
   });
 });
 
@@ -168,12 +180,19 @@ describe("RevokeApiKey", () => {
   test("a revoked key is refused on every gateway within a second", async () => {
     const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["publisher:read"] });
     expect([await read(secret), await read(secret, second)]).toEqual([200, 200]);
-    const once = await access.revokeApiKey({ tenantId: "acme", keyId: apiKey!.keyId });
+    await access.revokeApiKey({ tenantId: "acme", keyId: apiKey!.keyId });
     const at = Date.now();
     expect(await read(secret)).toBe(401);
     await vi.waitFor(async () => expect(await read(secret, second)).toBe(401), { timeout: 1_000, interval: 5 });
     expect(Date.now() - at).toBeLessThan(1_000);
-    const twice = await access.revokeApiKey({ tenantId: "acme", keyId: apiKey!.keyId });
+  });
+
+  test("a key that is revoked twice keeps the time of the first revocation", async () => {
+    const { apiKey } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["publisher:read"] });
+    const request = { tenantId: "acme", keyId: apiKey!.keyId };
+    const once = await access.revokeApiKey(request);
+    const twice = await access.revokeApiKey(request);
+    expect(once.apiKey!.revokedAt).toBeDefined();
     expect(twice.apiKey!.revokedAt).toEqual(once.apiKey!.revokedAt);
   });
 
@@ -208,11 +227,12 @@ describe("UpdateApiKeyScopes", () => {
 describe("RollApiKey", () => {
   const scopes = ["publisher:read"];
 
-  test("without overlap the old key ends at once and the new one has its name and scopes", async () => {
+  test("without overlap the old key ends on every gateway, and the new one has its name and scopes", async () => {
     const old = await access.createApiKey({ tenantId: "acme", name: "roll me", scopes });
-    expect(await read(old.secret)).toBe(200);
+    expect([await read(old.secret), await read(old.secret, second)]).toEqual([200, 200]);
     const rolled = await access.rollApiKey({ tenantId: "acme", keyId: old.apiKey!.keyId });
     expect([await read(old.secret), await read(rolled.secret)]).toEqual([401, 200]);
+    await vi.waitFor(async () => expect(await read(old.secret, second)).toBe(401), { timeout: 1_000, interval: 5 });
     expect(rolled.apiKey).toMatchObject({ name: "roll me", scopes });
     expect(rolled.replaced).toMatchObject({ keyId: old.apiKey!.keyId, replacedBy: rolled.apiKey!.keyId });
   });
@@ -226,8 +246,13 @@ describe("RollApiKey", () => {
     const end = timestampDate(rolled.replaced!.expiresAt!).getTime();
     expect(end).toBeGreaterThanOrEqual(before + 3_600_000);
     expect(end).toBeLessThanOrEqual(Date.now() + 3_600_000);
-    const again = { tenantId: "acme", keyId: old.apiKey!.keyId };
-    expect(await failure(access.rollApiKey(again))).toMatchObject({ code: Code.FailedPrecondition });
+  });
+
+  test("a key that was rolled before is FAILED_PRECONDITION, also during its overlap", async () => {
+    const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes });
+    const request = { tenantId: "acme", keyId: old.apiKey!.keyId };
+    await access.rollApiKey({ ...request, overlap: durationFromMs(3_600_000) });
+    expect(await failure(access.rollApiKey(request))).toMatchObject({ code: Code.FailedPrecondition });
   });
 
   test("an overlap never makes a key live longer than it would have", async () => {
@@ -236,6 +261,13 @@ describe("RollApiKey", () => {
     const overlap = durationFromMs(86_400_000);
     const rolled = await access.rollApiKey({ tenantId: "acme", keyId: old.apiKey!.keyId, overlap });
     expect(rolled.replaced!.expiresAt).toEqual(old.apiKey!.expiresAt);
+  });
+
+  test("the new key gets the lifetime that the old one got", async () => {
+    const expiresAt = timestampFromMs(Date.now() + 60_000);
+    const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes, expiresAt });
+    const overlap = durationFromMs(86_400_000);
+    const rolled = await access.rollApiKey({ tenantId: "acme", keyId: old.apiKey!.keyId, overlap });
     const life =
       timestampDate(rolled.apiKey!.expiresAt!).getTime() - timestampDate(rolled.apiKey!.createdAt!).getTime();
     expect(life).toBe(
@@ -259,7 +291,6 @@ describe("DisableTenant", () => {
     await vi.waitFor(async () => expect(await read(key, second)).toBe(401), { timeout: 1_000, interval: 5 });
     const request = { tenantId: "gone", name: "x", scopes: ["publisher:read"] };
     expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.FailedPrecondition });
-    expect(await failure(access.disableTenant({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
   });
 
   test("is undone by EnableTenant: the tenant's keys are valid again on every gateway", async () => {
@@ -274,7 +305,12 @@ describe("DisableTenant", () => {
     expect(await read(key)).toBe(200);
     await vi.waitFor(async () => expect(await read(key, second)).toBe(200), { timeout: 1_000, interval: 5 });
     await newKey(access, "back");
-    expect(await failure(access.enableTenant({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
+  });
+
+  test("and EnableTenant are NOT_FOUND for a tenant that does not exist", async () => {
+    const tenantId = "nobody";
+    const calls = [access.disableTenant({ tenantId }), access.enableTenant({ tenantId })];
+    for (const error of await Promise.all(calls.map(failure))) expect(error).toMatchObject({ code: Code.NotFound });
   });
 });
 

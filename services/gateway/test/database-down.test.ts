@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { countCommands } from "@vidimus/devstack/testing/count-commands";
 import { portOf } from "@vidimus/kit/port";
 import { patient } from "@vidimus/kit/testing/patient";
-import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
 import { mintApiKey } from "../src/access/api-key.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
@@ -41,14 +41,23 @@ beforeAll(async () => {
   });
 });
 
+afterEach(() => {
+  cut = false;
+});
+
 afterAll(async () => {
   commands[Symbol.dispose]();
-  cut = false;
   await gateway[Symbol.asyncDispose]();
   await rpc[Symbol.asyncDispose]();
   for (const socket of sockets) socket.destroy();
   way.close();
 });
+
+/** Cuts the gateway off from MongoDB until `cut` is false. */
+function cutOff(): void {
+  cut = true;
+  for (const socket of sockets) socket.destroy();
+}
 
 function read(key: string) {
   return fetch(`${gateway.url}/v1/documents?type=core/tag`, { headers: bearer(key) });
@@ -63,8 +72,7 @@ test("while MongoDB does not answer, a known key is valid and an unknown one get
     async () => expect(await commands.during(() => read(known))).not.toContain("find api_keys"),
     patient,
   );
-  cut = true;
-  for (const socket of sockets) socket.destroy();
+  cutOff();
   expect((await read(known)).status).toBe(200);
   for (const key of [unseen, mintApiKey().key]) {
     const response = await read(key);
@@ -73,9 +81,19 @@ test("while MongoDB does not answer, a known key is valid and an unknown one get
     expect(await response.json()).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
   }
   expect((await read("vk_nonsense")).status).toBe(401);
-  expect((await fetch(`${gateway.ops}/readyz`)).status).toBe(200);
-  await expect(gateway.access.listTenants({}, { timeoutMs: 20_000 })).rejects.toMatchObject({ code: Code.Unavailable });
   cut = false;
   await vi.waitFor(async () => expect((await read(unseen)).status).toBe(200), { timeout: 15_000, interval: 100 });
   expect((await read(mintApiKey().key)).status).toBe(401);
+});
+
+test("while MongoDB does not answer, the gateway stays ready, and its access API is UNAVAILABLE", async () => {
+  const listTenants = () => gateway.access.listTenants({}, { timeoutMs: 20_000 });
+  const readiness = async () => (await fetch(`${gateway.ops}/readyz`)).status;
+  await vi.waitFor(listTenants, { timeout: 15_000, interval: 100 });
+  expect(await readiness()).toBe(200);
+  cutOff();
+  expect(await readiness()).toBe(200);
+  await expect(listTenants()).rejects.toMatchObject({ code: Code.Unavailable });
+  cut = false;
+  await vi.waitFor(listTenants, { timeout: 15_000, interval: 100 });
 });

@@ -66,6 +66,12 @@ describe("the pages of the API description", () => {
       const html = await (await fetch(`${url}/docs`)).text();
       expect(html).not.toMatch(/<link|<img|\bsrc=|@import|url\(|\son\w+=/i);
       expect(html.match(/<script>/g)?.length ?? 0).toBe(scripts);
+    }
+  });
+
+  test("have a section for every operation, on the ops port and on the public port", async () => {
+    for (const url of [closed.ops, open.url]) {
+      const html = await (await fetch(`${url}/docs`)).text();
       for (const { operation } of operations()) expect(html).toContain(`id="${operation.operationId}"`);
     }
   });
@@ -89,10 +95,15 @@ describe("the pages of the API description", () => {
     ]);
   });
 
-  test("list the members of a body with their kinds, and fold the errors of a call", async () => {
+  /** The section of the operation that creates a document. */
+  async function sectionOfCreate(): Promise<string> {
     const html = await (await fetch(`${open.url}/docs`)).text();
     const from = html.indexOf('id="createDocument"');
-    const section = html.slice(from, html.indexOf('<details class="op"', from));
+    return html.slice(from, html.indexOf('<details class="op"', from));
+  }
+
+  test("list the members of a body with their kinds, and fold the errors of a call", async () => {
+    const section = await sectionOfCreate();
     const body = section.slice(0, section.indexOf("<h5>Answers"));
     expect(body).toMatch(/<code>id<\/code> <span class="kind">string, matches [^<]*, required<\/span> UUID/);
     expect(body).toMatch(/<code>links<\/code> <span class="kind">array of objects<\/span>/);
@@ -100,6 +111,10 @@ describe("the pages of the API description", () => {
       /<details><summary>Errors: 400, 401, 403, 405, 408, 409, 413, 415, 429, 500, 503, 504<\/summary>/,
     );
     expect(section).not.toContain("<details open");
+  });
+
+  test("have a form that sends a call, which is hidden as long as their script does not run", async () => {
+    const section = await sectionOfCreate();
     expect(section).toMatch(/<form class="try" data-method="POST" data-path="\/v1\/documents" hidden>/);
   });
 
@@ -122,6 +137,9 @@ describe("the pages of the API description", () => {
     const start = await fetch(`${open.url}/`);
     expect([start.status, start.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(await start.text()).toContain('<a href="/docs">');
+  });
+
+  test("are not served for a malformed path, which is INVALID_QUERY in the envelope", async () => {
     const malformed = await fetch(`${open.url}/%E0%A4%A`);
     expect([malformed.status, await malformed.json()]).toEqual([
       400,
@@ -184,6 +202,15 @@ describe("the OpenAPI document", () => {
       expect(examplesOf("429")).toHaveProperty(["RATE_LIMITED (share)"]);
       expect(examplesOf("503")).toHaveProperty(["UNAVAILABLE (pool)"]);
     }
+  });
+
+  test("shows in the 408 of an import that its body has 60 s, and in the others 10 s", () => {
+    const having = (seconds: string) =>
+      operations().flatMap(({ operation: { operationId, responses } }) =>
+        JSON.stringify(responses["408"] ?? {}).includes(`within ${seconds}`) ? [operationId] : [],
+      );
+    expect(having("60 s")).toEqual(["importPhrases"]);
+    expect(having("10 s")).toContain("createDocument");
   });
 
   test("has a 405 with Allow for every operation", () => {

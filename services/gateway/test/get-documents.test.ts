@@ -23,8 +23,8 @@ beforeEach(() => {
   documents.page = { itemsJson: '[{"id":"a", "n":1.50}]', nextCursor: 'c"1', hasMore: true, etag: 'W/"p1"' };
 });
 
-const get = (query: string, headers: Record<string, string> = {}, method = "GET") =>
-  fetch(`${gateway.url}/v1/documents${query}`, { method, headers: { ...bearer(key), ...headers } });
+const get = (query: string, headers: Record<string, string> = {}) =>
+  fetch(`${gateway.url}/v1/documents${query}`, { headers: { ...bearer(key), ...headers } });
 
 describe("200", () => {
   test("the items are answered byte for byte as documents sends them", async () => {
@@ -71,13 +71,6 @@ describe("200", () => {
     expect((await get(`?type=core/tag&cursor=${encodeURIComponent(cursor)}`)).status).toBe(200);
     expect(documents.lists[0]!.cursor).toBe(cursor);
   });
-
-  test("HEAD answers the headers alone", async () => {
-    const response = await get("?type=core/article", {}, "HEAD");
-    expect(response.status).toBe(200);
-    expect(response.headers.get("etag")).toBe('W/"p1"');
-    expect(await response.text()).toBe("");
-  });
 });
 
 describe("304", () => {
@@ -88,54 +81,6 @@ describe("304", () => {
     expect(response.headers.get("etag")).toBe('W/"p1"');
     expect(documents.revalidated[0]!.ifNoneMatch).toBe('W/"p1"');
     expect(documents.lists).toEqual([]);
-  });
-
-  test.each(['"p1"', 'W/"old", W/"p1"', "*"])("If-None-Match: %s is answered 304, too", async (held) => {
-    expect((await get("?type=core/article", { "if-none-match": held })).status).toBe(304);
-  });
-
-  test("another tag gets the page", async () => {
-    expect((await get("?type=core/article", { "if-none-match": 'W/"old"' })).status).toBe(200);
-  });
-});
-
-describe("400", () => {
-  test.each([
-    ["", "type"],
-    ["?type=core/newswire", "type"],
-    ["?type=", "type"],
-    ["?type=core/tag&type=core/tag", "type"],
-    ["?type=core/tag&status=draft", "status"],
-    ["?type=core/tag&status=", "status"],
-    ["?type=core/tag&limit=0", "limit"],
-    ["?type=core/tag&limit=201", "limit"],
-    ["?type=core/tag&limit=-1", "limit"],
-    ["?type=core/tag&limit=1.0", "limit"],
-    ["?type=core/tag&limit=Infinity", "limit"],
-    ["?type=core/tag&limit=1e2", "limit"],
-    ["?type=core/tag&limit=1e309", "limit"],
-    ["?type=core/tag&limit=0x10", "limit"],
-    ["?type=core/tag&limit=%205", "limit"],
-    ["?type=core/tag&limit=007", "limit"],
-    ["?type=core/tag&limit=5%0A", "limit"],
-    ["?type=core/tag&limit=%D9%A5", "limit"],
-    ["?type=core/tag&limit=", "limit"],
-    ["?type=core/tag&limit=5&limit=5", "limit"],
-    ["?type=core/tag&updatedSince=yesterday", "updatedSince"],
-    ["?type=core/tag&updatedSince=", "updatedSince"],
-    ["?type=core/tag&updatedSince=2026-02-30T00:00:00Z", "updatedSince"],
-    ["?type=core/tag&updatedSince=1795253400", "updatedSince"],
-    ["?type=core/tag&cursor=a&cursor=b", "cursor"],
-    ["?type=core/tag&updatedsince=2026-11-21", "updatedsince"],
-    ["?type=core/tag&__proto__=1", "__proto__"],
-  ])("%s is INVALID_QUERY and names %s", async (query, name) => {
-    const response = await get(query);
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      ok: false,
-      error: { code: "INVALID_QUERY", message: expect.stringContaining(`"${name}"`) },
-    });
-    expect(documents.lists).toHaveLength(0);
   });
 });
 
@@ -152,5 +97,6 @@ describe("504 and 503", () => {
     const response = await get("?type=core/tag");
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("1");
+    expect(await response.json()).toMatchObject({ error: { code: "UNAVAILABLE" } });
   });
 });

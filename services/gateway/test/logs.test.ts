@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const found = (secrets: readonly string[], text: string) => secrets.filter((secret) => text.includes(secret));
 
-test("a code of an invitation or a sign-in link is in no log, metric, error or audit entry", async () => {
+test("a code of an invitation or a sign-in link is in no log, metric, error, audit entry or database row", async () => {
   const access = accessClient(gateway.grpcPort);
   await access.createTenant({ tenantId: "people", name: "People" });
   const members = memberClient(gateway.grpcPort);

@@ -13,11 +13,10 @@ const keys: Record<string, string> = {};
 const byScope = new Map<string, string>();
 let edge: Edge;
 let gateway: Edge["gateway"];
-let documents: Edge["documents"];
 
 beforeAll(async () => {
   edge = await openEdge();
-  ({ documents, gateway } = edge);
+  ({ gateway } = edge);
   const { access } = gateway;
   for (const scope of scopes) byScope.set(scope, await newKey(access, "acme", [scope]));
   const revoked = await access.createApiKey({ tenantId: "acme", name: "x", scopes: [...scopes] });
@@ -111,28 +110,6 @@ describe.each(operations)("$method $url", (operation) => {
       ok: false,
       error: { code: "FORBIDDEN", message: `the API key lacks the scope ${operation.scope}` },
     });
-  });
-});
-
-describe("the tenant", () => {
-  test.each([
-    { tenant: "rival" },
-    { tenantId: "rival" },
-    { tenant_id: "rival" },
-    { meta: { tenantId: "rival" }, content: { tenant: "rival" } },
-  ])("is that of the key, whatever a body says: %j", async (extra) => {
-    documents.batches.length = 0;
-    const response = await fetch(`${gateway.url}/v1/documents`, {
-      method: "POST",
-      headers: {
-        ...bearer(byScope.get("documents:create")!),
-        "content-type": "application/json",
-        "x-tenant-id": "rival",
-      },
-      body: JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "x", ...extra }),
-    });
-    expect(response.status).toBe(201);
-    expect(documents.batches.map(({ request }) => request.items[0]!.tenantId)).toEqual(["acme"]);
   });
 });
 

@@ -21,7 +21,10 @@ describe("ListMembers", () => {
   test("a new tenant has no members; one that does not exist is NOT_FOUND", async () => {
     const tenantId = await people.tenant();
     expect(await people.roles(tenantId)).toEqual({});
-    expect(await refusal(people.members.listMembers({ tenantId: "nobody" }))).toMatchObject({ code: Code.NotFound });
+    for (const namesOnly of [false, true]) {
+      const call = people.members.listMembers({ tenantId: "nobody", namesOnly });
+      expect(await refusal(call)).toMatchObject({ code: Code.NotFound });
+    }
   });
 
   test("members come by name, whatever its case, in pages that repeat and miss nobody", async () => {
@@ -54,9 +57,6 @@ describe("ListMembers", () => {
     const first = await people.members.listMembers({ tenantId, limit: 1, namesOnly: true });
     const second = await people.members.listMembers({ tenantId, namesOnly: true, pageToken: first.nextPageToken });
     expect(second.members.map(({ name }) => name)).toEqual(["cora"]);
-    expect(await refusal(people.members.listMembers({ tenantId: "nobody", namesOnly: true }))).toMatchObject({
-      code: Code.NotFound,
-    });
   });
 
   test.each([
@@ -154,6 +154,18 @@ describe("RemoveMember", () => {
     expect((await people.join(tenantId, "bo", ["editor"])).memberId).toBe(bo.memberId);
     const { entries } = await accessClient(gateway.grpcPort).listAuditEntries({ tenantId, actions: ["remove_member"] });
     expect(entries.map(({ subject }) => subject)).toEqual([bo.memberId]);
+  });
+
+  test("leaves the person's name in the list of names, after all members, until the person comes back", async () => {
+    const tenantId = await people.tenant({ zoe: ["owner"], bo: ["writer"] });
+    const names = async (limit = 0) =>
+      (await people.members.listMembers({ tenantId, namesOnly: true, limit })).members.map(({ name }) => name);
+    await people.members.removeMember({ tenantId, memberId: memberId("bo") });
+    expect(await names()).toEqual(["zoe", "bo"]);
+    expect(await names(1)).toEqual(["zoe"]);
+    expect((await people.members.listMembers({ tenantId })).members.map(({ name }) => name)).toEqual(["zoe"]);
+    await people.join(tenantId, "bo", ["writer"]);
+    expect(await names()).toEqual(["bo", "zoe"]);
   });
 });
 

@@ -78,7 +78,7 @@ const odd: readonly (readonly [name: string, text: () => string, method: string,
   ["too many headers", () => get("/", `A: ${"a".repeat(20_000)}\r\n`), "", 400, "INVALID_QUERY"],
 ];
 
-describe("a request that is refused before it is routed", () => {
+describe("a request that Node or Fastify would answer itself", () => {
   test.each(odd)("%s has one log line with its code, and is measured", async (_, text, method, status, code) => {
     const before = await measured(method, status);
     const answer = await send(text());
@@ -112,7 +112,8 @@ describe("an absolute form", () => {
     expect(await linesOf(answer.headers.get("x-request-id"))).toMatchObject([{ route: "/v1/documents", status: 200 }]);
   });
 
-  test("without a path is served as /, and one of another scheme is refused", async () => {
+  test("without a path is answered 404, as / is, and one of another scheme is refused", async () => {
+    expect((await send(get("/"))).status).toBe(404);
     expect((await send(get("http://h.example"))).status).toBe(404);
     expect((await send(get("http://h.example?type=core/tag"))).status).toBe(404);
     expect((await send(get("ftp://h.example/v1/documents"))).status).toBe(400);

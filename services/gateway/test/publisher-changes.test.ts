@@ -112,7 +112,9 @@ describe("503", () => {
       if (waitMs > 0) throw new DomainError("unavailable", "the database cannot be reached");
       return nothing;
     };
-    expect((await poll("?wait=20")).status).toBe(503);
+    const response = await poll("?wait=20");
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ error: { code: "UNAVAILABLE" } });
   });
 });
 

@@ -56,7 +56,7 @@ describe("a path that takes no body", () => {
 });
 
 describe("bodies at once", () => {
-  test("bodies beyond the tenant's share of memory are refused with 429, and the others are taken", async () => {
+  test("beyond the tenant's share of memory are refused with 429, and the others are taken", async () => {
     const entered: string[] = [];
     const gate = Promise.withResolvers<void>();
     edge.documents.beforeWork = async () => {

@@ -26,10 +26,7 @@ const operator = { issuer: "vidimus:link", subject: "operator" };
 describe("a sign-in code", () => {
   test("makes the operator an owner, and is used once", async () => {
     const tenantId = await people.tenant();
-    const before = BigInt(Math.floor(Date.now() / 1_000));
-    const { code, expiresAt } = await people.members.createSignInLink({ tenantId });
-    expect(expiresAt!.seconds - before).toBeGreaterThanOrEqual(600n);
-    expect(expiresAt!.seconds - before).toBeLessThan(610n);
+    const { code } = await people.members.createSignInLink({ tenantId });
     for (let times = 0; times < 2; times += 1) {
       const found = await people.members.getSignInLink({ code });
       expect(found).toMatchObject({ identity: operator, tenantId, roles: ["owner"] });
@@ -51,7 +48,10 @@ describe("a sign-in code", () => {
 
   test("ends after its ten minutes", async () => {
     const tenantId = await people.tenant();
-    const { code } = await people.members.createSignInLink({ tenantId });
+    const before = BigInt(Math.floor(Date.now() / 1_000));
+    const { code, expiresAt } = await people.members.createSignInLink({ tenantId });
+    expect(expiresAt!.seconds - before).toBeGreaterThanOrEqual(600n);
+    expect(expiresAt!.seconds - before).toBeLessThan(610n);
     await accessCollections(mongo.db).signInLinks.updateMany(
       { tenantId },
       { $set: { expiresAt: new Date(Date.now() - 1) } },
@@ -80,6 +80,7 @@ describe("a sign-in code", () => {
     const request = { tenantId, roles: ["owner"] };
     expect(await refusal(people.members.createSignInLink(request))).toMatchObject({ code: Code.FailedPrecondition });
     await people.members.createSignInLink({ tenantId, roles: ["writer"] });
+    expect(await people.roles(tenantId)).toEqual({ operator: ["writer"] });
   });
 
   test.each([

@@ -3,16 +3,15 @@ import { Agent, request } from "node:http";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { expect, test, vi } from "vitest";
-import { FakeDocuments, serve } from "./support/fake-documents.ts";
-import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+import { openEdge } from "./support/open-edge.ts";
+import { bearer } from "./support/start-gateway.ts";
 
 /** Far below the ten seconds after which connections are cut. */
 const promptMs = 5_000;
 
 test("a stopping gateway ends the connection of a running request after its answer, and then stops", async () => {
-  const documents = new FakeDocuments();
-  await using rpc = await serve(documents.routes());
-  const gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
+  const edge = await openEdge();
+  const { documents, gateway, key } = edge;
   const arrived = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
   documents.beforeAnswer = () => {
@@ -20,12 +19,12 @@ test("a stopping gateway ends the connection of a running request after its answ
     return answered.promise;
   };
   const agent = new Agent({ keepAlive: true });
-  const headers = { ...bearer(await newKey(gateway.access, "acme")), "content-type": "application/json" };
+  const headers = { ...bearer(key), "content-type": "application/json" };
   const sent = request(`${gateway.url}/v1/documents`, { method: "POST", headers, agent });
   sent.end(JSON.stringify({ id: randomUUID(), type: "core/article", title: "A", meta: {}, content: {} }));
   await arrived.promise;
   const startMs = performance.now();
-  const stopped = gateway[Symbol.asyncDispose]();
+  const stopped = edge[Symbol.asyncDispose]();
   await vi.waitFor(() => expect(fetch(gateway.url)).rejects.toThrow("fetch failed"));
   answered.resolve();
   const [answer] = (await once(sent, "response")) as [IncomingMessage];

@@ -4,39 +4,31 @@ import { randomUUID } from "node:crypto";
 import { patient } from "@vidimus/kit/testing/patient";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { occupyIntake } from "./support/occupy-intake.ts";
-import { FakeDocuments, serve } from "./support/fake-documents.ts";
-import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
+import { type Edge, openEdge } from "./support/open-edge.ts";
+import { bearer } from "./support/start-gateway.ts";
 
 /** A kind that this gateway does not know, as a newer documents service could answer. */
 const kind = "quarantined";
 
-const documents = new FakeDocuments();
-let gateway: Awaited<ReturnType<typeof openGateway>>;
-let rpc: Awaited<ReturnType<typeof serve>>;
-let key: string;
+let edge: Edge;
 
 beforeAll(async () => {
-  rpc = await serve(documents.routes());
-  gateway = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
-  key = await newKey(gateway.access, "acme");
+  edge = await openEdge();
 });
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await rpc[Symbol.asyncDispose]();
-});
+afterAll(() => edge[Symbol.asyncDispose]());
 
 beforeEach(() => {
-  documents.beforeWork = () => {};
-  documents.batches.length = 0;
-  documents.refusals.clear();
-  documents.listFailure = undefined;
+  edge.documents.beforeWork = () => {};
+  edge.documents.batches.length = 0;
+  edge.documents.refusals.clear();
+  edge.documents.listFailure = undefined;
 });
 
 async function post(id: string) {
-  const response = await fetch(`${gateway.url}/v1/documents`, {
+  const response = await fetch(`${edge.gateway.url}/v1/documents`, {
     method: "POST",
-    headers: { ...bearer(key), "content-type": "application/json" },
+    headers: { ...bearer(edge.key), "content-type": "application/json" },
     body: JSON.stringify({ id, type: "core/newswire", title: "Fire" }),
   });
   const { error } = (await response.json()) as { error?: { code: string; message: string } };
@@ -47,26 +39,26 @@ async function post(id: string) {
  * Sends documents so that they go out in one batch: they arrive while no further call may go out.
  */
 async function postTogether(ids: readonly string[]) {
-  const release = await occupyIntake(documents, () => post(randomUUID()));
+  const release = await occupyIntake(edge.documents, () => post(randomUUID()));
   const before = await arrived();
   const rest = ids.map(post);
   await vi.waitFor(async () => expect((await arrived()) - before).toBe(ids.length), patient);
   await release();
   const answers = await Promise.all(rest);
-  expect(documents.batches.map(({ request }) => request.items.length)).toEqual([1 + ids.length]);
+  expect(edge.documents.batches.map(({ request }) => request.items.length)).toEqual([1 + ids.length]);
   return answers;
 }
 
 /** How many documents the gateway has read and passed to intake so far. */
 async function arrived(): Promise<number> {
-  const text = await (await fetch(`${gateway.ops}/metrics`)).text();
+  const text = await (await fetch(`${edge.gateway.ops}/metrics`)).text();
   return Number(/vidimus_intake_items_total\{[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
 }
 
 describe("an error kind that this gateway does not know", () => {
   test("in a batch is answered by its RPC code, and the other items are created", async () => {
     const odd = randomUUID();
-    documents.refusals.set(odd, { kind, message: "document is in quarantine", code: Code.FailedPrecondition });
+    edge.documents.refusals.set(odd, { kind, message: "document is in quarantine", code: Code.FailedPrecondition });
     const [first, refused, last] = await postTogether([randomUUID(), odd, randomUUID()]);
     expect([first!.status, last!.status]).toEqual([201, 201]);
     expect(refused).toEqual({ status: 409, error: { code: "CONFLICT", message: "document is in quarantine" } });
@@ -74,7 +66,7 @@ describe("an error kind that this gateway does not know", () => {
 
   test("in a batch, without an RPC code, is INTERNAL, and the other items are created", async () => {
     const odd = randomUUID();
-    documents.refusals.set(odd, { kind, message: "document is in quarantine", code: 0 });
+    edge.documents.refusals.set(odd, { kind, message: "document is in quarantine", code: 0 });
     const [refused, other] = await postTogether([odd, randomUUID()]);
     expect(other!.status).toBe(201);
     expect(refused).toEqual({ status: 500, error: { code: "INTERNAL", message: "internal error" } });
@@ -86,8 +78,8 @@ describe("an error kind that this gateway does not know", () => {
     [Code.Unknown, 500, "INTERNAL"],
   ])("of a failed call is answered by RPC code %s as %s %s", async (code, status, name) => {
     const detail = { desc: ErrorInfoSchema, value: { kind, message: "in quarantine" } };
-    documents.listFailure = new ConnectError("in quarantine", code, undefined, [detail]);
-    const response = await fetch(`${gateway.url}/v1/documents?type=core/tag`, { headers: bearer(key) });
+    edge.documents.listFailure = new ConnectError("in quarantine", code, undefined, [detail]);
+    const response = await fetch(`${edge.gateway.url}/v1/documents?type=core/tag`, { headers: bearer(edge.key) });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ ok: false, error: { code: name } });
   });

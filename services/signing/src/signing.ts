@@ -39,7 +39,7 @@ interface RunningSigning extends RunningService {
 }
 
 /**
- * Starts the signing service, the only process with private keys.
+ * Starts the signing service, the only one with the private keys of the ring.
  *
  * @param custody of the keys; by default they are in the database, wrapped by the KEK
  */
@@ -116,7 +116,6 @@ function reportState(metrics: Pick<Metrics, "registry">, watch: RingWatch, clock
   reportClock(metrics, clock);
 }
 
-/** Opens the admin door, if it is configured. */
 async function openAdminDoor(
   stack: AsyncDisposableStack,
   config: SigningConfig,

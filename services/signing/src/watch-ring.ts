@@ -1,9 +1,10 @@
+import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { RingWatch, Signers } from "./domain/ring-watch.ts";
 import type { CheckedClock } from "./domain/checked-clock.ts";
 import { RingFault } from "./domain/sealed-ring.ts";
 
-const lookEveryMs = 1_000;
+const everyMs = 1_000;
 
 interface WatchRingOptions {
   /** Where this process notes that it signs; undefined when it does not sign. */
@@ -14,7 +15,7 @@ interface WatchRingOptions {
 }
 
 /**
- * Reads the ring now, and then every second until the returned value is disposed.
+ * Reads the ring now, and then again a second after each look until the returned value is disposed.
  *
  * @throws errors of the first look, because a process that cannot sign must not start
  */
@@ -24,25 +25,22 @@ export async function watchRing(
 ): Promise<AsyncDisposable> {
   const first = await watch.look();
   log.info({ keyId: first?.key?.keyId, ringRevision: first?.ring.revision }, "read the key ring");
-  let looking: Promise<void> = Promise.resolve();
   const tellOfClock = clockTeller(clock, log);
   tellOfClock();
-  const look = async () => {
-    tellOfClock();
-    try {
-      await watch.look();
-    } catch (error) {
+  // Apart from the looks: one that hangs must not keep back the alarm of a wrong clock.
+  const telling = setInterval(tellOfClock, everyMs).unref();
+  const looks = repeat(async () => void (await watch.look()), {
+    everyMs,
+    pausesFirst: true,
+    onFailure(error) {
       if (error instanceof RingFault) reportFault(error);
       else log.warn({ err: error }, "could not read the key ring");
-    }
-  };
-  const timer = setInterval(() => {
-    looking = look();
-  }, lookEveryMs).unref();
+    },
+  });
   return {
     async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await looking;
+      clearInterval(telling);
+      await looks[Symbol.asyncDispose]();
       await signers?.leave();
     },
   };

@@ -26,20 +26,21 @@ async function openSigner() {
   return { ring, key };
 }
 
-test("signatures come back into the ledger as they were, and those that no key of the ring made do not", async () => {
-  await using mongo = await openMongo({
-    url: inject("mongoUrl"),
-    database: testDatabaseName("signing"),
-    appName: "test",
-  });
+/**
+ * 300 snapshots that a ledger signed before it was lost, with their signatures as documents lists
+ * them, and further ledgers of the same seal.
+ */
+async function openLost() {
+  await using opening = new AsyncDisposableStack();
+  const database = testDatabaseName("signing");
+  const mongo = opening.use(await openMongo({ url: inject("mongoUrl"), database, appName: "test" }));
   const sealKey = await custody.openSealKey(await custody.generateSealKey());
-  const [{ ring, key }, stranger] = [await openSigner(), await openSigner()];
+  const state = await openSigner();
   const ledgerOf = async (name: string) => {
     const db = mongo.client.db(`${mongo.db.databaseName}_${name}`);
     await ensureIndexes(db, LedgerStore.indexes);
     return new LedgerStore(db, () => sealKey);
   };
-  const [lost, restored, foreign] = [await ledgerOf("lost"), await ledgerOf("restored"), await ledgerOf("foreign")];
   const digests = Array.from({ length: 300 }, (_, at): SnapshotDigest => {
     const documentId = randomUUID();
     return {
@@ -51,37 +52,54 @@ test("signatures come back into the ledger as they were, and those that no key o
       sha256: digestOf(documentId),
     };
   });
-  const signing = (ledger: LedgerStore, state = { key, ring }, now = early) =>
+  const signing = (ledger: LedgerStore, now: () => Date) =>
     signDigests({ signingState: async () => state, ledger, now }, digests);
-  const original = await signing(lost);
+  const original = await signing(await ledgerOf("lost"), early);
   const lines = original.map((outcome, at) => {
     if (outcome.kind !== "signed") throw new Error(outcome.kind);
     const { statement, value, signing: signingNumber } = outcome.signature;
     const { tenantId, documentId, sequence } = digests[at]!;
     return { tenantId, documentId, sequence, statement, signingNumber, value: Buffer.from(value).toString("base64") };
   });
+  const held = () => Readable.from(lines.map(toHeldSignature));
+  const opened = opening.move();
+  const close = () => opened.disposeAsync();
+  return { ring: state.ring, sealKey, ledgerOf, signing, original, lines, held, [Symbol.asyncDispose]: close };
+}
+
+test("signatures come back into the ledger as they were", async () => {
+  await using lost = await openLost();
+  const { ring, sealKey, signing, original, lines, held } = lost;
+  const restored = await lost.ledgerOf("restored");
   // This snapshot was signed anew twice: to replace its signature, a further one must have a higher
   // number than documents has.
   lines[7]!.signingNumber = 3;
   const eighth = original[7]!;
   if (eighth.kind !== "signed") throw new Error(eighth.kind);
   const adopted = original.with(7, { ...eighth, signature: { ...eighth.signature, signing: 3 } });
-  const held = () => Readable.from(lines.map(toHeldSignature));
 
   expect(await restored.highestSequence()).toBe(0);
   expect(await adoptSignatures({ ledger: restored, ring }, held())).toEqual({ adopted: 300, known: 0, refused: [] });
   expect(await adoptSignatures({ ledger: restored, ring }, held())).toEqual({ adopted: 0, known: 300, refused: [] });
   expect(await restored.highestSequence()).toBe(300);
-  expect(await signing(restored, { key, ring }, late)).toEqual(adopted);
+  expect(await signing(restored, late)).toEqual(adopted);
   const audit = { batches: restored.batches(), sealKey, readRing: async () => ring, notedHead: undefined };
   expect(await auditLedger(audit)).toMatchObject({ entries: 300, fault: undefined });
+});
 
+test("signatures that no key of the ring made do not come back, nor do other ones than the ledger's", async () => {
+  await using lost = await openLost();
+  const { ring, signing, held } = lost;
+  const [foreign, stranger] = [await lost.ledgerOf("foreign"), await openSigner()];
   const forged = await adoptSignatures({ ledger: foreign, ring: stranger.ring }, held());
   expect(forged).toMatchObject({ adopted: 0, refused: { length: 300 } });
   expect(forged.refused[0]?.reason).toContain("no key of the restored ring");
-  await signing(foreign, { key, ring }, late);
+  await signing(foreign, late);
   const other = await adoptSignatures({ ledger: foreign, ring }, held());
   expect(other).toMatchObject({ adopted: 0, known: 0, refused: { length: 300 } });
   expect(other.refused[0]?.reason).toBe("the ledger holds another signature than documents");
+});
+
+test("a line without a signature is refused", () => {
   expect(() => toHeldSignature({ tenantId: "demo" })).toThrow("stdin holds no signature");
 });

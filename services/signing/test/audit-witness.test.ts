@@ -97,7 +97,7 @@ test("a ledger whose end was cut off is found without a noted head, because docu
   expect(fault).toMatch(/^documents holds a signature of demo\/\S+ that the ledger does not have$/);
 });
 
-test("a signature that was replaced in documents is found", async () => {
+test("an audit finds a signature that was replaced in documents", async () => {
   await using world = await open();
   const [one, two] = world.items.map((item) => world.held.get(nameOf(item))!);
   world.held.set(nameOf(one!.reference), { ...one!, signature: two!.signature! });
@@ -106,7 +106,7 @@ test("a signature that was replaced in documents is found", async () => {
   );
 });
 
-test("a snapshot that was signed without documents is found, because documents does not have it", async () => {
+test("an audit finds a snapshot that was signed without documents, because documents does not have it", async () => {
   await using world = await open();
   world.held.delete(nameOf(world.items[3]!));
   expect((await world.audit()).fault).toBe(`${nameOf(world.items[3]!)} was signed, and documents has no such snapshot`);

@@ -57,7 +57,9 @@ async function open(database: string, variables: Record<string, string>) {
   };
 }
 
-/** Names of the KEKs that wrap anything in a database: the 8 bytes after the version of an envelope. */
+/**
+ * Names of the KEKs that wrap anything in a database: the 8 bytes after the version of an envelope.
+ */
 async function kekIdsIn(database: string): Promise<string[]> {
   const found = new Set<string>();
   const look = (value: unknown): void => {

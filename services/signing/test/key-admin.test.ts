@@ -53,6 +53,8 @@ test("every call needs the role owner or admin", async () => {
     }
   }
   expect(await signing.states()).toEqual(["active", "pending"]);
+  const asOwner = { headers: { ...asAdmin.headers, "vidimus-role": "owner" } };
+  expect((await signing.admin.listRing({}, asOwner)).keys).toHaveLength(2);
 });
 
 test("the audit log has each change by an operator, newest first, and no change that was refused", async () => {
@@ -81,15 +83,21 @@ test("the audit log has each change by an operator, newest first, and no change 
   expect((await signing.admin.listAuditEntries({}, asAdmin)).entries).toHaveLength(4);
 });
 
+/** A delegation of a process's list key by a root, for almost 400 days. */
+async function delegationBy(root: KeyObject, { admin }: Awaited<ReturnType<typeof open>>) {
+  const { listKey } = await admin.listRing({}, asAdmin);
+  const validUntil = new Date(Date.now() + 400 * 86_400_000 - 60_000);
+  const delegated = ["vidimus-trust-root-v1", listKey!.keyId, base64(listKey!.publicKey), validUntil.toISOString()];
+  const signature = sign(null, Buffer.from(delegated.join("\n")), root);
+  return { validUntil, delegation: [...delegated, base64(signature)].join("\n") };
+}
+
 test("a delegation of the offline root is carried by the list from then on; another root's is refused", async () => {
   await using signing = await open();
   const { listKey } = await signing.admin.listRing({}, asAdmin);
   expect(listKey?.delegatedUntil).toBeUndefined();
   const [root, other] = [generateKeyPairSync("ed25519"), generateKeyPairSync("ed25519")];
-  const validUntil = new Date(Date.now() + 400 * 86_400_000 - 60_000);
-  const delegated = ["vidimus-trust-root-v1", listKey!.keyId, base64(listKey!.publicKey), validUntil.toISOString()];
-  const signature = sign(null, Buffer.from(delegated.join("\n")), root.privateKey);
-  const delegation = [...delegated, base64(signature)].join("\n");
+  const { delegation, validUntil } = await delegationBy(root.privateKey, signing);
   const install = (key: KeyObject) =>
     signing.admin.installDelegation(
       { delegation, rootPublicKey: key.export({ format: "der", type: "spki" }) },
@@ -108,6 +116,14 @@ test("a delegation of the offline root is carried by the list from then on; anot
   const list = await signing.trustList.listKeys({});
   expect(list).toMatchObject({ revision, body: before.body, stated: { delegation } });
   expectStated(list);
+});
+
+test("the end of an installed delegation is a metric", async () => {
+  await using signing = await open();
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const { delegation, validUntil } = await delegationBy(privateKey, signing);
+  const rootPublicKey = publicKey.export({ format: "der", type: "spki" });
+  await signing.admin.installDelegation({ delegation, rootPublicKey }, asAdmin);
   const expiry = `vidimus_trust_delegation_expiry_seconds{service="signing"} ${validUntil.getTime() / 1000}`;
   const metrics = async () => (await fetch(`http://127.0.0.1:${signing.service.opsPort}/metrics`)).text();
   await vi.waitFor(async () => expect(await metrics()).toContain(expiry), patient);
@@ -124,12 +140,16 @@ test("a prepared key is published at once, and may not be activated before its t
     code: Code.FailedPrecondition,
     rawMessage: expect.stringContaining("may sign from"),
   });
+});
+
+test("a key that is not in the ring cannot be activated", async () => {
+  await using signing = await open();
   await expect(signing.admin.activateKey({ keyId: "ed25519-none" }, asAdmin)).rejects.toMatchObject({
     code: Code.NotFound,
   });
 });
 
-test("an emergency activation signs within seconds, and publishes a new standby", async () => {
+test("an emergency activation signs within seconds, deletes the old private key, and adds a standby", async () => {
   await using signing = await open();
   const { keys } = await signing.admin.listRing({}, asAdmin);
   const [first, standby] = keys;

@@ -82,8 +82,14 @@ test("the database contains no private key in the clear", async () => {
   const [row] = await client.db(database).collection("ring").find({}, { raw: true }).toArray();
   const bytes = row as unknown as Buffer;
   // How an Ed25519 private key in PKCS #8 begins, and how a public key in SPKI begins.
-  expect(bytes.includes(Buffer.from("302e020100300506032b6570", "hex"))).toBe(false);
+  const privateKeyStart = Buffer.from("302e020100300506032b6570", "hex");
+  expect(bytes.includes(privateKeyStart)).toBe(false);
   expect(bytes.includes(Buffer.from("302a300506032b6570", "hex"))).toBe(true);
+  for (const { name } of await client.db(database).listCollections().toArray()) {
+    const rows = await client.db(database).collection(name).find({}, { raw: true }).toArray();
+    for (const each of rows as unknown as Buffer[])
+      expect([name, each.includes(privateKeyStart)]).toEqual([name, false]);
+  }
 });
 
 test("with signing off from the first day there is no key, and nothing is signed", async () => {

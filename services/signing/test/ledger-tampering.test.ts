@@ -141,11 +141,11 @@ test("a head noted earlier is found in a ledger that has grown, also after anoth
   expect(await ledger.audit(ledger.head)).toMatchObject({ batches: 4, entries: 7, fault: undefined });
 });
 
-describe("a signature that stands is checked before it is handed out", () => {
+describe("a signature that stands in the ledger", () => {
   test.each([
     ["the statement", { "entries.0.statement": "vidimus-snapshot-v1" }],
     ["the signature", { "entries.0.value": new Binary(Buffer.alloc(64)) }],
-  ])("one whose entry was changed in %s is refused, and its neighbours are not", async (_, change) => {
+  ])("is not handed out when its entry was changed in %s, but its neighbours are", async (_, change) => {
     await using ledger = await withDisposal(signedLedger(testDatabaseName("signing")));
     await ledger.batches.updateOne({ _id: 2 }, { $set: change });
     const { results } = await ledger.signing.signing.signSnapshots({ items: ledger.items });
@@ -153,7 +153,7 @@ describe("a signature that stands is checked before it is handed out", () => {
     expect(refused).toEqual([2]);
   });
 
-  test("one that was planted for a snapshot that is not signed yet is refused", async () => {
+  test("is not handed out when it was planted for a snapshot that is not signed yet", async () => {
     await using ledger = await withDisposal(signedLedger(testDatabaseName("signing")));
     const item = digest();
     const [genuine] = signaturesOf(await ledger.signing.signing.signSnapshots({ items: [digest()] }));
@@ -171,15 +171,15 @@ describe("a signature that stands is checked before it is handed out", () => {
   test.each<[string, Partial<TestDigest>]>([
     ["version", { version: 2n }],
     ["status", { status: "withheld" }],
-  ])("the same digest with another %s is refused", async (_, change) => {
+  ])("is not handed out for the same digest with another %s", async (_, change) => {
     await using ledger = await withDisposal(signedLedger(testDatabaseName("signing")));
     const { results } = await ledger.signing.signing.signSnapshots({ items: [{ ...ledger.items[0]!, ...change }] });
     expect(results[0]!.outcome.case).toBe("conflictingSha256");
   });
 });
 
-describe("a revoked key", () => {
-  test("has its snapshots signed anew, once, by the key that signs now, also by two processes at once", async () => {
+describe("after a key is revoked,", () => {
+  test("its snapshots are signed anew, once, by the key that signs now, also by two processes at once", async () => {
     const database = testDatabaseName("signing");
     await using ledger = await withDisposal(signedLedger(database));
     await using second = await runSigning(database, on);
@@ -212,7 +212,7 @@ describe("a revoked key", () => {
     expect(await ledger.batches.countDocuments({ "entries.signing": 2 })).toBeGreaterThan(0);
   });
 
-  test("leaves nothing that signs when no other key may sign yet", async () => {
+  test("nothing is signed when no other key may sign yet", async () => {
     const database = testDatabaseName("signing");
     await using ledger = await withDisposal(signedLedger(database));
     const { rings, signing, items } = ledger;

@@ -60,7 +60,8 @@ async function startProcess(database: string, variables: Record<string, string>)
 /** The KEKs that wrap anything in the ring, and its revision. */
 async function wrapping(database: string): Promise<{ kekIds: string[]; revision: number }> {
   const ring = (await client.db(database).collection("ring").findOne())!;
-  const sealed = [ring["seal"], ...ring["keys"].flatMap((key: { sealed?: object }) => key.sealed ?? [])];
+  const keys = [ring["listKey"], ...ring["keys"]];
+  const sealed = [ring["seal"], ...keys.flatMap((key: { sealed?: object }) => key.sealed ?? [])];
   const idOf = ({ envelope }: { envelope: Binary }) => Buffer.from(envelope.value().subarray(1, 9)).toString("hex");
   return { kekIds: [...new Set(sealed.map(idOf))], revision: ring["revision"] };
 }

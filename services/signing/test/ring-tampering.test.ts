@@ -16,7 +16,7 @@ afterAll(() => stack.disposeAsync());
 interface Damage {
   readonly rings: Collection;
   readonly ring: Document;
-  /** The ring as it was before the last change. */
+  /** The ring at its first revision. */
   readonly older: Document;
 }
 

@@ -58,7 +58,8 @@ async function register(session: Session, world: World, url: string, options: En
   const endpointId = endpoint?.endpointId ?? "";
   return {
     id: endpointId,
-    secret,
+    // The service answers the secret that it made, and "" when one was given.
+    secret: secret === "" ? (settings.secret ?? "") : secret,
     async [Symbol.asyncDispose]() {
       await delivery.call((client, call) => client.deleteEndpoint({ tenantId, endpointId }, call));
       delivery[Symbol.dispose]();

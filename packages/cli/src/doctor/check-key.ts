@@ -34,7 +34,7 @@ const reads: readonly Probe[] = [
   },
 ];
 
-/** A document without an id is charged to the budget and then refused, so nothing is stored. */
+/** An empty document is charged to the budget and then refused, so nothing is stored. */
 const write: Probe = {
   check: "write budget",
   path: "/v1/documents",

@@ -1,7 +1,7 @@
 import { messageOf } from "../cli-error.ts";
 import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
 import { checkClock } from "./check-clock.ts";
-import { lacksPatch } from "./mongodb-patch.ts";
+import { lacksPatch, unpatchedFault } from "./mongodb-patch.ts";
 import { atLeast } from "./version.ts";
 
 const check = "mongodb";
@@ -57,8 +57,8 @@ function checkServer(version: string, name: string | undefined): Finding {
 
 function toPatch(patch: string): string {
   return (
-    `Upgrade to ${patch} or newer: CVE-2025-14847 lets everybody who reaches it read its memory. ` +
-    "Until then start mongod with --networkMessageCompressors snappy,zstd, as the dev stack does."
+    `Upgrade to ${patch} or newer: ${unpatchedFault}. ` +
+    "Until then let only the services reach it: docs/kubernetes.md, Tested versions."
   );
 }
 

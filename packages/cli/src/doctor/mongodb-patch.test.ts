@@ -3,16 +3,21 @@ import { expect, test } from "vitest";
 import { lacksPatch } from "./mongodb-patch.ts";
 
 test.each([
-  ["6.0.5", "6.0.27"],
-  ["6.0.27", undefined],
-  ["7.0.27", "7.0.28"],
-  ["7.0.28", undefined],
-  ["7.3.4", "8.0.17"],
-  ["8.0.4", "8.0.17"],
-  ["8.0.17", undefined],
-  ["8.2.2", "8.2.3"],
-  ["8.3.0", undefined],
-  ["9.0.0", undefined],
+  ["6.0.5", "6.0.30"],
+  ["6.0.30", undefined],
+  ["7.0.47", "7.0.48"],
+  ["7.0.48", undefined],
+  ["7.3.4", "8.0.37"],
+  ["8.0.17", "8.0.37"],
+  ["8.0.24", "8.0.37"],
+  ["8.0.37", undefined],
+  ["8.0.38", undefined],
+  ["8.2.12", "8.3.16"],
+  ["8.3.15", "8.3.16"],
+  ["8.3.16", undefined],
+  ["9.0.6", "9.0.7"],
+  ["9.0.7", undefined],
+  ["9.1.0", undefined],
 ])("the patch release to which MongoDB %s must be updated is %s", (version, needed) => {
   expect(lacksPatch(version)).toBe(needed);
 });

@@ -16,15 +16,18 @@ import type { Finding } from "./finding.ts";
  */
 export async function runChecks(settings: Settings): Promise<Finding[]> {
   const gateway = settings.get("gateway");
+  const [key, root] = [settings.find("key"), settings.find("root")];
+  const [mesh, ops] = [settings.find("mesh"), settings.find("ops")];
+  const [mongodb, nats] = [settings.find("mongodb"), settings.find("nats")];
   const credentialsFor = (name: string) => ownCredentials(settings, name);
   const checks = [
-    checkGateway(gateway, settings.find("key"), settings.find("root")),
+    checkGateway(gateway, key, root),
     ...teamsNames.map(async (name) => [await checkTeamsDoor(name, settings.find(name), credentialsFor)]),
     checkWebhooks(settings, credentialsFor),
-    checkMeshDoors(settings.find("mesh"), credentialsFor),
-    checkOps(settings.find("ops")),
-    checkMongodb(settings.find("mongodb")),
-    checkNats(settings.find("nats")),
+    checkMeshDoors(mesh, credentialsFor),
+    checkOps(ops),
+    checkMongodb(mongodb),
+    checkNats(nats),
   ];
   return (await Promise.all(checks)).flat();
 }

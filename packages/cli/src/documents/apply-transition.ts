@@ -15,7 +15,7 @@ import { readDocument } from "./read-document.ts";
  */
 export type VersionChoice = "head" | "last-published";
 
-export interface TransitionResult {
+export interface TransitionedDocument {
   readonly id: string;
   readonly version: number;
   readonly status: string;
@@ -31,7 +31,7 @@ export interface TransitionResult {
 export async function applyTransition(
   session: Session,
   { id: documentId, name, on }: { readonly id: string; readonly name: string; readonly on: VersionChoice },
-): Promise<TransitionResult> {
+): Promise<TransitionedDocument> {
   const tenantId = session.settings.get("tenant");
   using documents = await openService(session, "documents", DocumentService);
   const expectedVersion = await readVersion(documents, tenantId, documentId, on);
@@ -42,8 +42,8 @@ export async function applyTransition(
 }
 
 /**
- * Reads the version that a transition will name. An edit between this call and the transition makes
- * the transition fail with ABORTED.
+ * Reads the version that a transition will name. When another version has taken its place by then,
+ * through an edit or a publication, the transition fails with ABORTED.
  *
  * @throws CliError when the document does not exist or the service cannot be reached
  */
@@ -64,7 +64,7 @@ function versionOf({ version, lastPublished }: Document, on: VersionChoice): big
   return on === "last-published" && lastPublished ? lastPublished.version : version;
 }
 
-export function fromProto(response: TransitionDocumentResponse): TransitionResult {
+export function fromProto(response: TransitionDocumentResponse): TransitionedDocument {
   const { documentId, version, status, sequence, updatedAt } = response;
   return {
     id: documentId,
@@ -75,7 +75,7 @@ export function fromProto(response: TransitionDocumentResponse): TransitionResul
   };
 }
 
-export function transitionTable(transitioned: readonly TransitionResult[]): string {
+export function transitionTable(transitioned: readonly TransitionedDocument[]): string {
   return table(
     ["id", "version", "status", "snapshot", "updated"],
     transitioned.map(({ id, version, status, sequence, updatedAt }) => [

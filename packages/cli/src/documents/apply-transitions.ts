@@ -13,7 +13,7 @@ import { openProgress } from "../terminal/progress.ts";
 import {
   fromProto,
   readVersion,
-  type TransitionResult,
+  type TransitionedDocument,
   transitionTable,
   type VersionChoice,
 } from "./apply-transition.ts";
@@ -23,9 +23,9 @@ interface Failed {
   readonly reason: string;
 }
 
-type Result = TransitionResult | Failed;
+type Result = TransitionedDocument | Failed;
 
-interface Transition {
+interface RequestedTransition {
   readonly tenantId: string;
   readonly name: string;
   readonly on: VersionChoice;
@@ -63,7 +63,11 @@ export async function applyTransitions(
   if (failed.length > 0) throw new CliError(`${failed.length} of ${results.length} transitions failed`);
 }
 
-async function runWithProgress(session: Session, ids: readonly string[], transition: Transition): Promise<Result[]> {
+async function runWithProgress(
+  session: Session,
+  ids: readonly string[],
+  transition: RequestedTransition,
+): Promise<Result[]> {
   using documents = await openService(session, "documents", DocumentService);
   using progress = await openProgress(session.world.stderr, ids.length);
   const results: Result[] = [];
@@ -95,7 +99,7 @@ function* batchesOf(ids: readonly string[]): Generator<{ from: number; batch: re
 async function applyBatch(
   documents: ServiceCaller<typeof DocumentService>,
   ids: readonly string[],
-  { tenantId, name, on }: Transition,
+  { tenantId, name, on }: RequestedTransition,
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
   const versions = new Map<string, bigint>();
@@ -134,7 +138,7 @@ function reasonOf(error: unknown): { readonly reason: string } {
   throw error;
 }
 
-function toText(transitioned: readonly TransitionResult[], failed: readonly Failed[]): string {
+function toText(transitioned: readonly TransitionedDocument[], failed: readonly Failed[]): string {
   const done = transitioned.length > 0 ? [transitionTable(transitioned)] : [];
   return printable([...done, ...failed.map(({ id, reason }) => `failed: ${id}: ${reason}`)].join("\n"));
 }

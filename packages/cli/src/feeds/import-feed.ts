@@ -10,7 +10,10 @@ import { toDocument } from "./to-document.ts";
 export interface ImportReport {
   /** Ids of new documents. */
   readonly created: readonly string[];
-  /** Ids of documents that existed before. */
+  /**
+   * Ids in use: of documents that existed before, or that this import has made in an attempt whose
+   * answer was lost.
+   */
   readonly existing: readonly string[];
   readonly rejected: readonly { readonly item: string; readonly reason: string }[];
   /**
@@ -33,7 +36,7 @@ const concurrentMax = 8;
  * others, unless they would fail for the same reason, such as a refused key or a gateway that
  * cannot be reached.
  *
- * @param onEntry called after each entry, for the progress bar
+ * @param onEntry called after each entry that did not stop the import, for the progress bar
  */
 export async function importFeed(
   entries: AsyncIterable<FeedEntry>,

@@ -28,7 +28,7 @@ test.each([
   ['{"version":1,"payload":{"type":"core/article"}}', "wrapped"],
   ['{"title":"A"}', "no id"],
   ['{"uri":7,"type":"text"}', "no uri"],
-])("%s is damage: %s", (text, reason) => {
+])("%s is refused as damaged: %s", (text, reason) => {
   expect(() => read(text)).toThrow(
     expect.objectContaining({ message: expect.stringContaining(reason), unmappable: false }),
   );

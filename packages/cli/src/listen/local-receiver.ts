@@ -30,9 +30,10 @@ export async function openLocalReceiver(
   return {
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
       server.close();
       server.closeAllConnections();
-      if (server.listening) await once(server, "close");
+      await closed;
     },
   };
 }

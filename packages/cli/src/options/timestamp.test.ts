@@ -5,11 +5,16 @@ test.each([
   ["2026-11-22", 1_795_305_600n, 0],
   ["2026-11-22T06:00:00.5", 1_795_327_200n, 500_000_000],
   ["2026-11-22T06:00:00+01:00", 1_795_323_600n, 0],
+  ["2026-11-22 06:00:00+01:00", 1_795_323_600n, 0],
+  ["2026-11-22T06:00:00+01:00:00", 1_795_323_600n, 0],
   ["1969-12-31T23:59:59.25Z", -1n, 250_000_000],
 ])("%s is read, in UTC unless it has an offset", (text, seconds, nanos) => {
   expect(timestamp(text)).toEqual({ seconds, nanos });
 });
 
-test.each(["", "yesterday", "2026-02-30", "1795305600"])("%j is refused, because it is no date and no time", (text) => {
-  expect(() => timestamp(text)).toThrow("must be a date or a time");
-});
+test.each(["", "yesterday", "2026-02-30", "1795305600", "2026-11-22T06:00:00[Europe/Paris]"])(
+  "%j is refused, because it is no date and no time",
+  (text) => {
+    expect(() => timestamp(text)).toThrow("must be a date or a time");
+  },
+);

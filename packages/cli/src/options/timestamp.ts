@@ -20,11 +20,18 @@ export function timestamp(text: string): TimestampInit {
 
 function instantOf(text: string): Temporal.Instant {
   try {
-    const hasOffset = /t.*(z|[+-]\d\d(:?\d\d)?)$/i.test(text);
-    return hasOffset
-      ? Temporal.Instant.from(text)
-      : Temporal.PlainDateTime.from(text).toZonedDateTime("UTC").toInstant();
+    return Temporal.Instant.from(text);
   } catch {
-    throw new InvalidArgumentError("It must be a date or a time, like 2026-11-22 or 2026-11-22T06:00:00Z.");
+    return instantInUtc(text);
   }
+}
+
+function instantInUtc(text: string): Temporal.Instant {
+  try {
+    // `PlainDateTime` would ignore the zone of a text without an offset.
+    if (!text.includes("[")) return Temporal.PlainDateTime.from(text).toZonedDateTime("UTC").toInstant();
+  } catch {
+    // The text is refused below.
+  }
+  throw new InvalidArgumentError("It must be a date or a time, like 2026-11-22 or 2026-11-22T06:00:00Z.");
 }

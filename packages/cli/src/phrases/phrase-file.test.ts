@@ -33,7 +33,7 @@ test("a CSV is cut between records, and faults name the lines of the whole file"
 
 test("blank lines of a CSV do not shift the line numbers of later rows", () => {
   const [part] = partsOf('\nlanguage,phrase\n\nsv,a\n\n\nsv,b"', "csv", "");
-  // The part has line 4 of the file, and then line 7.
+  // Lines 2 to 5 of the part are lines 4 to 7 of the file, of which two are blank.
   expect(part!.text).toBe('language,phrase\nsv,a\n\n\nsv,b"');
   expect(part!.nameOfRow({ line: 2 })).toBe("line 4");
   expect(part!.nameOfRow({ line: 5 })).toBe("line 7");

@@ -38,12 +38,16 @@ const words = ["bleibt", "neu"].map((text, at) => ({ text, at }));
 const parts = words.flatMap((word) => wordParts([word], "sv"));
 const send = <T>(_: unknown, each: () => Promise<T>) => each();
 
-test("every part is checked before the first is written, and old phrases are deleted after the last is", async () => {
+const counts = { imported: 2, created: 1, changed: 0, unchanged: 1, deleted: 1 };
+
+test("a dry run counts what a replacement would change, and changes nothing", async () => {
   const language = dictionary(["bleibt", "geht"]);
-  const counts = { imported: 2, created: 1, changed: 0, unchanged: 1, deleted: 1 };
   expect(await replaceLanguage(language, parts, { dryRun: true, send })).toEqual(counts);
   expect([...language.phrases]).toEqual(["bleibt", "geht"]);
-  language.calls.length = 0;
+});
+
+test("every part is checked before the first is written, and old phrases are deleted after the last is", async () => {
+  const language = dictionary(["bleibt", "geht"]);
   expect(await replaceLanguage(language, parts, { dryRun: false, send })).toEqual(counts);
   expect(language.calls).toEqual(["ids", "dry run", "dry run", "import", "import", "delete"]);
   expect([...language.phrases]).toEqual(["bleibt", "neu"]);

@@ -19,7 +19,7 @@ test("a long pause is announced, a short one is not, and both are slept in full"
   expect(sleep.mock.calls).toEqual([[4_000], [8_400]]);
 });
 
-test("requests that wait at the same time are announced by one line", async () => {
+test("requests that wait for the same time are announced by one line, a longer wait by another", async () => {
   const { announcedSleep, sleep, said } = open();
   await Promise.all(Array.from({ length: 8 }, () => announcedSleep(30_000)));
   expect(said().split("\n")).toHaveLength(2);

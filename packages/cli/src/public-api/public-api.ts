@@ -11,7 +11,10 @@ export interface ApiRequest {
   readonly body?: { readonly type: string; readonly content: string | Uint8Array<ArrayBuffer> };
   /** Whether the request is idempotent. */
   readonly repeatable: boolean;
-  /** Longest time for one attempt including its answer; unlimited when absent. */
+  /**
+   * Longest time for one attempt including its answer. When absent, fetch allows 300 s until the
+   * headers, and as much between two pieces of the body.
+   */
   readonly attemptTimeoutMs?: number;
 }
 

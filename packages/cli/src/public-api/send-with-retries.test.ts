@@ -32,6 +32,7 @@ test("a 429 is waited out as long as it says, also for a request that must not b
 test("a 503 is waited out, and its attempt counts as one that may have been carried out", async () => {
   const run = scripted([answer(503, { "retry-after": "1" }), answer(409)]);
   expect(await run.outcome).toMatchObject({ answer: { status: 409 }, lost: true });
+  expect(run.pausesMs).toEqual([1_000]);
 });
 
 test("a Retry-After may be a date, and one of zero becomes the shortest pause", async () => {
@@ -58,9 +59,10 @@ test("a refused connection is tried five times more, because the gateway receive
   expect(await scripted([refused, answer(201)]).outcome).toMatchObject({ lost: false });
 });
 
-test("a connection that broke is tried again only for a request that may be repeated", async () => {
+test("after a broken connection or a 504, only a request that may be repeated is sent again", async () => {
   expect(await scripted([reset, answer(409)]).outcome).toMatchObject({ answer: { status: 409 }, lost: true });
   await expect(scripted([reset, answer(201)], { repeatable: false }).outcome).rejects.toBe(reset);
+  expect(await scripted([answer(504), answer(409)]).outcome).toMatchObject({ answer: { status: 409 }, lost: true });
   expect(await scripted([answer(504), answer(201)], { repeatable: false }).outcome).toMatchObject({
     answer: { status: 504 },
   });

@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resolveSettings, type SettingSources } from "./settings.ts";
 
@@ -89,6 +89,7 @@ test.each([
   ["gateway", "ftp://x"],
   ["gateway", "http://user@x"],
   ["documents", "localhost"],
+  ["identity-path", "/ns/vidimus/sa"],
   ["tenant", "Demo"],
 ] as const)("--%s %s is refused, and the message names the flag", async (name, value) => {
   const settings = await resolve({ flags: { [name]: value } });
@@ -179,6 +180,17 @@ describe("a planted .vidimus/dev.json", () => {
     await expect(resolve({ cwd, env })).rejects.toThrow(`${file} belongs to another user`);
     expect((await resolve({ cwd, env, flags: { profile: "staging" } })).get("key")).toBe("vk_env");
   });
+
+  // Only root can give a folder away.
+  test.runIf(process.getuid?.() === 0)(
+    "in a folder of another user is refused, with the path of the folder",
+    async () => {
+      const cwd = await mkdtemp(join(root, "guest-"));
+      const folder = dirname(await plant(cwd));
+      await chown(folder, 65_534, 65_534);
+      await expect(resolve({ cwd, env })).rejects.toThrow(`${folder} belongs to another user`);
+    },
+  );
 });
 
 test("a flag or a variable may name a file with the secret instead of stating the secret", async () => {
@@ -186,14 +198,19 @@ test("a flag or a variable may name a file with the secret instead of stating th
   await writeFile(file, "vk_of_file\n", { mode: 0o600 });
   expect((await resolve({ flags: { "key-file": file } })).get("key")).toBe("vk_of_file");
   expect((await resolve({ env: { VIDIMUS_API_KEY_FILE: file } })).get("key")).toBe("vk_of_file");
+  await writeFile(file, "mongodb://db:27017/?replicaSet=rs0\n");
+  expect((await resolve({ env: { VIDIMUS_MONGODB_FILE: file } })).get("mongodb")).toBe(
+    "mongodb://db:27017/?replicaSet=rs0",
+  );
+});
+
+test("a stated secret goes before a file with it, and a flag of either kind before the environment", async () => {
+  const file = join(root, "other-key");
+  await writeFile(file, "vk_of_file\n", { mode: 0o600 });
   expect((await resolve({ env: { VIDIMUS_API_KEY: "vk_env", VIDIMUS_API_KEY_FILE: file } })).get("key")).toBe("vk_env");
   expect((await resolve({ flags: { key: "vk_flag", "key-file": file } })).get("key")).toBe("vk_flag");
   expect((await resolve({ flags: { "key-file": file }, env: { VIDIMUS_API_KEY: "vk_env" } })).get("key")).toBe(
     "vk_of_file",
-  );
-  await writeFile(file, "mongodb://db:27017/?replicaSet=rs0\n");
-  expect((await resolve({ env: { VIDIMUS_MONGODB_FILE: file } })).get("mongodb")).toBe(
-    "mongodb://db:27017/?replicaSet=rs0",
   );
 });
 

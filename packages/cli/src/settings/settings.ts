@@ -23,7 +23,7 @@ export interface Settings {
    * @throws CliError when it is malformed
    */
   find(name: SettingName): string | undefined;
-  /** The dev stack that a setting's value comes from; undefined for another source. */
+  /** The dev stack in use, unless a flag, the environment or a profile gives the setting. */
   devStackOf(name: SettingName): DevStack | undefined;
 }
 

@@ -61,9 +61,10 @@ export async function openTestGateway(): Promise<TestGateway> {
     atOnce,
     key,
     async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
       server.close();
       server.closeAllConnections();
-      if (server.listening) await once(server, "close");
+      await closed;
     },
   };
 }

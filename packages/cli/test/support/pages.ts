@@ -30,9 +30,10 @@ export async function openTestPages(
     url: `http://127.0.0.1:${portOf(server.address())}`,
     asked,
     async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
       server.close();
       server.closeAllConnections();
-      if (server.listening) await once(server, "close");
+      await closed;
     },
   };
 }

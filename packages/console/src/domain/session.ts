@@ -1,4 +1,4 @@
-import type { Identity } from "./identity.ts";
+import type { Identity } from "@vidimus/kit/rpc/context/person";
 
 /** How someone signed in: with a one-time code, or at the issuer of OpenID Connect. */
 type SignInWay = "link" | "oidc";

@@ -12,7 +12,8 @@ import { type MountOptions, mountRoutes } from "./mount-routes.ts";
 import { checkRequests } from "./request-checks.ts";
 import { logRequests } from "./request-log.ts";
 import { addSecurityHeaders } from "./security-headers.ts";
-import { UploadTurns } from "./upload-turns.ts";
+import { unreadableRequests } from "./unreadable-requests.ts";
+import { uploadTurns } from "./upload-turns.ts";
 
 interface AppOptions extends Omit<MountOptions, "cookies" | "uploads"> {
   readonly trustedProxies: readonly string[];
@@ -24,20 +25,29 @@ interface AppOptions extends Omit<MountOptions, "cookies" | "uploads"> {
 
 /** Largest form by default, in bytes: enough for names, notes and lists of words. */
 const formBytesMax = 65_536;
+const pathWithoutRoute = "/%25";
 
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { origin, trustedProxies, routes, log, registry, errorPage } = options;
+  const unreadable = unreadableRequests(origin, log, errorPage);
   const app = fastify({
     logger: false,
     genReqId: uuidv7,
     requestIdHeader: false,
     trustProxy: trustedProxies.length > 0 && proxyCheck(trustedProxies),
     bodyLimit: formBytesMax,
+    // The router answers paths that it cannot decode, and too long parameters, without running any
+    // hook. So undecodable paths lead to a path without a route, and the limit is set beyond Node's
+    // limit for headers.
+    rewriteUrl: ({ url = "" }) => (isDecodable(url) ? url : pathWithoutRoute),
+    routerOptions: { maxParamLength: 65_536 },
     connectionTimeout: 60_000,
-    // Enough for a file of 10 MiB over a line of 2 Mbit/s.
+    // Enough for the longest wait of an upload, and for 10 MiB over a line of 2 Mbit/s.
     requestTimeout: 60_000,
+    clientErrorHandler: unreadable.refuse,
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
   });
+  unreadable.watch(app);
   logRequests(app, log, registry);
   addSecurityHeaders(app, origin);
   handleErrors(app, log, errorPage);
@@ -49,6 +59,16 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string" }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body))),
   );
-  mountRoutes(app, routes, { ...options, cookies: new Cookies(origin), uploads: new UploadTurns() });
+  mountRoutes(app, routes, { ...options, cookies: new Cookies(origin), uploads: uploadTurns() });
   return app;
+}
+
+/** Whether the path of a URL can be decoded; pages read the query themselves. */
+function isDecodable(url: string): boolean {
+  try {
+    decodeURI(url.replace(/[?#].*$/s, ""));
+    return true;
+  } catch {
+    return false;
+  }
 }

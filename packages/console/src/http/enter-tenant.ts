@@ -4,8 +4,6 @@ import { roleFor, rolesWith } from "../domain/rights.ts";
 import type { Answer } from "./answer.ts";
 import type { PersonCall, TenantRoute } from "./route.ts";
 
-const lists = new Intl.ListFormat("en", { type: "disjunction" });
-
 /**
  * Checks that a person is a member of the tenant in the URL, and that its roles have the page's
  * right.
@@ -23,8 +21,8 @@ export function enterTenant(
   if (!tenant) throw new DomainError("not_found", "there is nothing at this address");
   const role = roleFor(route.right, tenant.roles);
   if (role === undefined) {
-    const able = lists.format(rolesWith(route.right).map((each) => `role ${each}`));
-    throw new DomainError("permission_denied", `this is for members with the ${able}`);
+    const able = rolesWith(route.right).join(" or ");
+    throw new DomainError("permission_denied", `this is for members with the role ${able}`);
   }
   const person = { ...call.person, current: tenant };
   const rpc = actingAs(call, person.memberId, role);

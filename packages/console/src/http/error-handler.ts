@@ -1,7 +1,7 @@
 import type { ErrorKind } from "@vidimus/kit/errors";
 import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Html } from "../markup/html.ts";
 import { ForeignForm, WrongHost } from "./request-checks.ts";
 import type { Person } from "./route.ts";
@@ -15,10 +15,7 @@ export interface ErrorText {
 
 export interface FailedRequest {
   readonly id: string;
-  /**
-   * The person of the request's session; undefined without a session, or on a page that does not
-   * ask for the person.
-   */
+  /** The person of the session, once the page has found it; undefined before, and without one. */
   readonly person: Person | undefined;
   readonly url: string;
 }
@@ -49,20 +46,37 @@ const pathUnknown: Refusal = {
   status: 404,
   text: { title: "Page not found", detail: "There is nothing at this address." },
 };
+export const requestUnreadable: ErrorText = {
+  title: "Not understood",
+  detail: "The console cannot read this request.",
+};
+const unreadable: Refusal = { status: 400, text: requestUnreadable };
 const broken: Refusal = {
   status: 500,
-  text: { title: "Something is broken here", detail: "The fault is the console's. Its log says what it is." },
+  text: {
+    title: "Something is broken",
+    detail:
+      "This is a fault of the platform, not yours. Its logs say what happened, under the id of the request below.",
+  },
 };
 
-/** Answers every error of a request with a page. Logs bugs, and services that cannot be reached. */
+/**
+ * Answers every error of a request with a page. Logs bugs, and services and databases that do not
+ * answer.
+ */
 export function handleErrors(app: FastifyInstance, log: Logger, errorPage: ErrorPage): void {
   app.setErrorHandler((error, request, reply) => {
-    const { status, text } = refusalOf(error);
-    if (status === 500) log.error({ requestId: request.id, err: error }, "request failed");
-    if (status === 503) {
-      log.warn({ requestId: request.id, err: error }, "a service cannot be reached");
-      void reply.header("retry-after", "5");
+    const isLeft = hasLeft(error, request);
+    const { status, text } = isLeft ? unreadable : refusalOf(error);
+    if (isLeft) {
+      // The framework runs no hook after an answer that cannot be sent.
+      const { id: requestId, method, routeOptions } = request;
+      const ms = Math.round(reply.elapsedTime * 10) / 10;
+      log.info({ method, route: routeOptions.url ?? "", status, ms, requestId }, "request");
     }
+    if (status === 500) log.error({ requestId: request.id, err: error }, "request failed");
+    if (status === 503) log.warn({ requestId: request.id, err: error }, "a service cannot be reached");
+    if (status === 503 || status === 429) void reply.header("retry-after", "5");
     const page = errorPage(text, request);
     return reply.code(status).type("text/html; charset=utf-8").send(page.toString());
   });
@@ -70,6 +84,14 @@ export function handleErrors(app: FastifyInstance, log: Logger, errorPage: Error
     const page = errorPage(pathUnknown.text, request);
     return reply.code(pathUnknown.status).type("text/html; charset=utf-8").send(page.toString());
   });
+}
+
+/**
+ * Whether the connection ended before the request was read, or while it waited for its turn. Node
+ * reports that as ECONNRESET, which would look like a service that does not answer.
+ */
+function hasLeft(error: unknown, { raw }: FastifyRequest): boolean {
+  return raw.destroyed && (!raw.complete || (error instanceof Error && error.name === "AbortError"));
 }
 
 function refusalOf(error: unknown): Refusal {
@@ -94,7 +116,7 @@ function fromFramework(error: unknown): Refusal | undefined {
   if (!(error instanceof Error) || !("statusCode" in error)) return undefined;
   const status = Number(error.statusCode);
   if (!(status >= 400 && status < 500)) return undefined;
-  return { status, text: { title: "Not understood", detail: "The console cannot read this request." } };
+  return { status, text: requestUnreadable };
 }
 
 function textOf(kind: ErrorKind, message: string): ErrorText {

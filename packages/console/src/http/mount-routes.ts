@@ -1,3 +1,5 @@
+import type { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
+import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Html } from "../markup/html.ts";
 import { isRecentSignIn } from "../domain/recent-sign-in.ts";
@@ -7,11 +9,10 @@ import { RoundCounter } from "../rpc/rounds.ts";
 import { enterTenant } from "./enter-tenant.ts";
 import type { Call, Person, PersonRoute, Route, TenantRoute } from "./route.ts";
 import { readUpload } from "./upload.ts";
-import type { UploadTurns } from "./upload-turns.ts";
 
 /**
  * Makes the page that answers a form whose sender must sign in first. It shows what was typed, in a
- * form that can be sent again.
+ * form that can be sent again; of an upload it keeps nothing.
  */
 type SendAgainPage = (route: PersonRoute | TenantRoute, call: Call, why: "ended" | "too old") => Html;
 
@@ -19,15 +20,20 @@ export interface MountOptions {
   readonly origin: URL;
   readonly isLoopback: boolean;
   readonly cookies: Cookies;
-  readonly uploads: Pick<UploadTurns, "run">;
+  readonly uploads: Pick<TenantSlots, "take">;
+  readonly log: Pick<Logger, "warn">;
   readonly sendAgainPage: SendAgainPage;
   findPerson(call: Call): Promise<Person | undefined>;
   now(): Date;
 }
 
+interface WithParams {
+  readonly Params: Readonly<Record<string, string>>;
+}
+
 export function mountRoutes(app: FastifyInstance, routes: readonly Route[], options: MountOptions): void {
   for (const route of routes) {
-    app.route<{ Params: Readonly<Record<string, string>> }>({
+    app.route<WithParams>({
       method: route.method,
       url: urlOf(route),
       ...("formBytesMax" in route && route.formBytesMax !== undefined && { bodyLimit: route.formBytesMax }),
@@ -61,9 +67,9 @@ interface Asked {
 
 /**
  * Calls the page for a person who may see it. For a person who is not signed in, or not recently on
- * a page that requires it, a GET redirects to the sign-in page, and a POST is answered with a form
- * that keeps what was typed, to be sent again. Only members may enter a tenant; others cannot tell
- * it from one that does not exist.
+ * a page that requires it, a GET redirects to the sign-in page, and a POST is answered with the
+ * `SendAgainPage`. Only members may enter a tenant; others cannot tell it from one that does not
+ * exist.
  */
 async function admit(
   route: PersonRoute | TenantRoute,
@@ -91,8 +97,8 @@ function signInPath({ pathname, search }: URL, ...flags: readonly "again"[]): st
   return pathname === "/" && search === "" && flags.length === 0 ? "/sign-in" : `/sign-in?${query}`;
 }
 
-function callOf(request: FastifyRequest, reply: FastifyReply, options: MountOptions): Call {
-  const { origin, cookies, uploads, now } = options;
+function callOf(request: FastifyRequest<WithParams>, reply: FastifyReply, options: MountOptions): Call {
+  const { origin, cookies, uploads, log, now } = options;
   const url = new URL(request.originalUrl, origin);
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
@@ -107,7 +113,12 @@ function callOf(request: FastifyRequest, reply: FastifyReply, options: MountOpti
     signal: gone.signal,
     rounds: new RoundCounter(),
     cookie: (kind) => cookies.read(request, kind),
-    withUpload: (limits, use) => uploads.run(async () => use(await readUpload(request, limits))),
+    noteMissing: (service, error) =>
+      log.warn({ requestId: request.id, missing: service, err: error }, "a part of a page is missing"),
+    withUpload: async (limits, use) => {
+      using _turn = await uploads.take(request.params["tenant"] ?? "", gone.signal);
+      return await use(await readUpload(request, limits));
+    },
   };
 }
 
@@ -124,7 +135,7 @@ export function send(reply: FastifyReply, cookies: Cookies, answer: Answer): Fas
       .send(bodyOf(reply, answer));
   }
   if ("to" in answer) return reply.redirect(answer.to, 303);
-  return reply.code(answer.status).type("text/html; charset=utf-8").send(answer.page.toString());
+  return reply.code(answer.status).type("text/html; charset=utf-8").send(Buffer.from(answer.page.toString()));
 }
 
 /**

@@ -6,12 +6,9 @@ import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /**
-     * The person of the request's session; undefined without a session, or on a page that does not
-     * ask for the person.
-     */
+    /** The person of the session, once the page has found it; undefined before, and without one. */
     person: Person | undefined;
-    /** Rounds of calls to services; undefined for a request without a route. */
+    /** Rounds of calls to services; undefined when the request came to no page. */
     rounds: RoundCounter | undefined;
   }
 }

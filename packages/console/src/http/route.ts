@@ -19,14 +19,17 @@ export interface Call {
   readonly from: string;
   readonly userAgent: string;
   readonly now: Date;
-  /** Aborts when the browser has left. */
+  /** Aborts when the browser has left, and once it has the answer. */
   readonly signal: AbortSignal;
   readonly rounds: RoundCounter;
   cookie(kind: CookieKind): string;
+  /** Writes a log line about a part of the page, missing because a service did not answer. */
+  noteMissing(service: string, error: unknown): void;
   /**
    * Reads a form with a file or with long texts. A multipart body is read only by this call, so not
    * before the sender is known to have the page's right. At most two such forms are in memory at
-   * the same time.
+   * the same time, one of each tenant; one that waits too long for its turn is refused with
+   * `exhausted`.
    */
   withUpload<T>(limits: UploadLimits, use: (upload: Upload) => Promise<T>): Promise<T>;
 }
@@ -79,9 +82,16 @@ export interface OpenRoute extends RouteBase {
 interface SignedInRoute extends RouteBase {
   /**
    * From field name to label: when the sender must sign in first, these fields are shown again with
-   * what was typed. Never secrets or codes.
+   * what was typed, and sent again. A field with the label "" is only sent again. Never secrets or
+   * codes.
    */
   readonly fields?: Readonly<Record<string, string>>;
+  /** What is shown for the value of a field; the value itself by default. */
+  inWords?(value: string): string;
+  /** From field name to label: fields with secrets, which the sender must type once more. */
+  readonly secretFields?: Readonly<Record<string, string>>;
+  /** Whether the form is read by `withUpload`: of such a form nothing can be shown again. */
+  readonly isUpload?: true;
   /** Whether the page needs a sign-in within the last 15 minutes. */
   readonly recentSignIn?: true;
   /** Largest form, in bytes; 64 KiB by default. */

@@ -13,12 +13,9 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-/**
- * Adds these headers to every answer, also to errors. Answers with an asset replace
- * `cache-control`.
- */
-export function addSecurityHeaders(app: FastifyInstance, { protocol }: URL): void {
-  const headers = {
+/** The headers of every answer, also of errors. Answers with an asset replace `cache-control`. */
+export function securityHeaders({ protocol }: URL) {
+  return {
     "content-security-policy": policy,
     // With `no-referrer` browsers would send `Origin: null` with forms, which `checkRequests`
     // refuses.
@@ -29,6 +26,10 @@ export function addSecurityHeaders(app: FastifyInstance, { protocol }: URL): voi
     "cache-control": "no-store",
     ...(protocol === "https:" && { "strict-transport-security": "max-age=31536000" }),
   };
+}
+
+export function addSecurityHeaders(app: FastifyInstance, origin: URL): void {
+  const headers = securityHeaders(origin);
   app.addHook("onRequest", (_request, reply, done) => {
     void reply.headers(headers);
     done();

@@ -1,32 +1,32 @@
-import { expect, test } from "vitest";
-import { UploadTurns } from "./upload-turns.ts";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { uploadTurns } from "./upload-turns.ts";
 
-test("two uploads run at once, and each that ends or fails lets the next one in the queue begin", async () => {
-  const turns = new UploadTurns();
-  const begun: number[] = [];
-  const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
-  const runs = gates.map((gate, n) =>
-    turns.run(async () => {
-      begun.push(n);
-      await gate.promise;
-    }),
-  );
-  expect(begun).toEqual([0, 1]);
-  gates[1]!.reject(new Error("broken"));
-  await expect(runs[1]).rejects.toThrow("broken");
-  expect(begun).toEqual([0, 1, 2]);
-  for (const gate of gates) gate.resolve();
-  await Promise.all([runs[0], runs[2], runs[3]]);
-  expect(begun).toEqual([0, 1, 2, 3]);
-  await turns.run(async () => {});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("a newsroom's second upload waits for its first one, and another newsroom's begins at once", async () => {
+  const turns = uploadTurns();
+  const first = await turns.take("demo");
+  const began = vi.fn<() => void>();
+  const second = Promise.resolve(turns.take("demo")).then(began);
+  await turns.take("times");
+  await vi.advanceTimersByTimeAsync(14_000);
+  expect(began).not.toHaveBeenCalled();
+  first.release(0);
+  await second;
+  expect(began).toHaveBeenCalled();
 });
 
-test("the eleventh upload at once is refused, and another is taken once the ten have ended", async () => {
-  const turns = new UploadTurns();
-  const gate = Promise.withResolvers<void>();
-  const runs = Array.from({ length: 10 }, () => turns.run(() => gate.promise));
-  await expect(turns.run(async () => {})).rejects.toThrow(/too many/);
-  gate.resolve();
-  await Promise.all(runs);
-  expect(await turns.run(async () => "done")).toBe("done");
+test.each([
+  ["its own newsroom", ["demo"], /another file or webhook of this newsroom.*nothing was done.*again/],
+  ["other newsrooms", ["times", "post"], /other files.*nothing was done.*again/],
+])("an upload that waits 15 seconds for one of %s is refused, and says that nothing was done", async (_, held, why) => {
+  const turns = uploadTurns();
+  for (const tenant of held) await turns.take(tenant);
+  const refused = expect(turns.take("demo")).rejects.toMatchObject({
+    kind: "exhausted",
+    message: expect.stringMatching(why),
+  });
+  await vi.advanceTimersByTimeAsync(15_000);
+  await refused;
 });

@@ -1,34 +1,23 @@
 import { DomainError } from "@vidimus/kit/errors";
+import { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 
 /** Most uploads at once. Each holds up to 10 MiB, and as much again while it is sent on. */
 const atOnce = 2;
-const waitingMax = 8;
+/**
+ * Longest wait of an upload for its turn. It counts towards the time in which a request must
+ * arrive, and leaves 45 seconds of it for the bytes.
+ */
+const waitMsMax = 15_000;
 
 /**
- * Limits the uploads in memory. The console does not read an upload that waits for its turn: its
- * bytes wait in the network.
+ * Limits the uploads in memory, and each tenant to half of them. The console does not read an
+ * upload that waits for its turn: its bytes wait in the network.
  */
-export class UploadTurns {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  /** @throws DomainError `unavailable` when too many are waiting already */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= atOnce) await this.#turn();
-    else this.#running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
-    }
-  }
-
-  #turn(): Promise<void> {
-    if (this.#waiting.length >= waitingMax) {
-      throw new DomainError("unavailable", "too many files are sent to this console at once");
-    }
-    return new Promise((resolve) => void this.#waiting.push(resolve));
-  }
+export function uploadTurns(): TenantSlots {
+  const refuse = (why: "share" | "pool") => {
+    const sent = why === "share" ? "another file or webhook of this newsroom is" : "other files are";
+    const message = `${sent} being sent to this console, so nothing was done: send yours again in a moment`;
+    return new DomainError("exhausted", message);
+  };
+  return new TenantSlots({ capacity: atOnce, share: atOnce / 2, wait: { msMax: waitMsMax, refuse } });
 }

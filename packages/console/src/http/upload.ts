@@ -21,19 +21,24 @@ export interface Upload {
   readonly files: ReadonlyMap<string, UploadedFile>;
 }
 
-const fieldsMax = 20;
+/** Most fields of a form beside its file. Pages have three at most, with at most 2 MiB each. */
+const fieldsMax = 4;
 const mebibyte = 1024 * 1024;
 
 /**
- * Reads a form into memory. A url-encoded form has no files.
+ * Reads a form into memory. A url-encoded form has no files; it was read before, within the
+ * request's own limit.
  *
- * @throws DomainError `too_large` for a file or a text beyond the limits, `invalid` for a body that
- * the parser refuses, such as one with too many fields
+ * @throws DomainError for a multipart body: `too_large` for a file or a text beyond the limits,
+ * `invalid` when the parser refuses the body, such as one with too many fields, and when the browser
+ * has left
  */
 export async function readUpload(request: FastifyRequest, limits: UploadLimits): Promise<Upload> {
   const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
   const files = new Map<string, UploadedFile>();
   if (!request.isMultipart()) return { form, files };
+  // The parser would wait for ever for the end of a request that is closed already.
+  if (request.raw.destroyed) throw new DomainError("invalid", "the form did not arrive whole");
   try {
     for await (const part of request.parts({ limits: partLimits(limits) })) {
       if (part.type === "file") await takeFile(files, part);

@@ -14,6 +14,8 @@ test.each([
     ${[text, html`<b>${text}</b>`]}`.toString();
   expect(page.replace(/<p title="[^"<>]*">[^<>]*<\/p>[^<>]*<b>[^<>]*<\/b>/, "")).toBe("");
   expect(page).not.toMatch(/[<"'`][^<>]*onerror=|onfocus=alert\(1\) x='/);
+  const shown = page.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+  expect(shown.split(text)).toHaveLength(5);
 });
 
 test("undefined, false and an empty text show nothing, and 0 shows itself", () => {
@@ -22,4 +24,13 @@ test("undefined, false and an empty text show nothing, and 0 shows itself", () =
 
 test("an exclamation mark before a value is shown as one, and does not switch escaping off", () => {
   expect(html`<p>!${"<b>"}</p>`.toString()).toBe("<p>!&#60;b&#62;</p>");
+});
+
+test("the indentation of a template is left out, and blanks and lines of a value stay", () => {
+  const page = html`<ul>
+    <li>${"a\n    b"}</li>
+
+    <li>c</li>
+  </ul>`;
+  expect(page.toString()).toBe("<ul>\n<li>a\n    b</li>\n<li>c</li>\n</ul>");
 });

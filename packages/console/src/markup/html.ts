@@ -1,5 +1,7 @@
 import { html as ghtml } from "ghtml";
 
+const unindented = new WeakMap<TemplateStringsArray, readonly string[]>();
+
 /** Markup that `html` has made. Nothing else can make it, so every text in it is escaped. */
 export class Html {
   readonly #markup: string;
@@ -10,8 +12,9 @@ export class Html {
 
   /** Only for `html`. */
   static join(literals: readonly string[], contents: readonly Content[]): Html {
-    const parts = contents.map((content, at) => markupOf(content) + (literals[at + 1] ?? ""));
-    return new Html([literals[0] ?? "", ...parts].join(""));
+    let markup = literals[0] ?? "";
+    for (const [at, content] of contents.entries()) markup += markupOf(content) + (literals[at + 1] ?? "");
+    return new Html(markup);
   }
 
   toString(): string {
@@ -27,12 +30,24 @@ export type Content = Html | string | number | undefined | false | readonly Cont
  * attribute, because a blank in the content would end an attribute without quotes.
  */
 export function html(literals: TemplateStringsArray, ...contents: readonly Content[]): Html {
-  return Html.join(literals, contents);
+  return Html.join(withoutIndentation(literals), contents);
+}
+
+/**
+ * The literals of a template without the indentation of the source, which was a fifth of a page.
+ * Only values can hold text in which blanks count.
+ */
+function withoutIndentation(literals: TemplateStringsArray): readonly string[] {
+  const known = unindented.get(literals);
+  if (known) return known;
+  const made = literals.map((literal) => literal.replaceAll(/\n\s+/g, "\n"));
+  unindented.set(literals, made);
+  return made;
 }
 
 function markupOf(content: Content): string {
   if (content instanceof Html) return content.toString();
   if (content === undefined || content === false) return "";
-  if (typeof content === "object") return content.map(markupOf).join("");
+  if (typeof content === "object") return content.reduce<string>((markup, each) => markup + markupOf(each), "");
   return ghtml`${String(content)}`;
 }

@@ -26,7 +26,9 @@ export function acceptInvitation({ members, sessions }: AcceptInvitationDeps): P
       const { member } = (request && (await unlessNotFound(request))) || {};
       if (!member) return invitationGone(person);
       await sessions.chooseTenant(person.cookieId, member.tenantId);
-      return { to: "/", cookies: [{ kind: "invitation" }] };
+      const before = person.memberships.find(({ tenantId }) => tenantId === member.tenantId);
+      const done = before && member.roles.every((role) => before.roles.includes(role)) ? "had" : "accepted";
+      return { to: `/t/${member.tenantId}?done=${done}`, cookies: [{ kind: "invitation" }] };
     },
   };
 }

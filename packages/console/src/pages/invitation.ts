@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { GetInvitationResponse } from "@vidimus/contracts/vidimus/access/v1/member_service";
+import type { GetInvitationResponse, Invitation } from "@vidimus/contracts/vidimus/access/v1/member_service";
 import type { OpenRoute, Person } from "../http/route.ts";
 import { actingAs } from "../rpc/acting-as.ts";
 import type { MemberCalls } from "../rpc/called-methods.ts";
@@ -8,6 +8,7 @@ import { errorSummary } from "./parts/faults.ts";
 import { textField } from "./parts/form.ts";
 import { type Html, html } from "../markup/html.ts";
 import { layout } from "./layout.ts";
+import { notice } from "./parts/notice.ts";
 import { roleList } from "./roles.ts";
 import { consoleActor, readCode } from "../sign-in/code.ts";
 import { instant } from "./parts/times.ts";
@@ -71,15 +72,15 @@ function askForCode(person: Person | undefined, error?: string): Html {
     html`${error !== undefined && errorSummary([{ field: "code", error }])}
       <h1>Invitation</h1>
       <p class="lead">With an invitation you become a member of a newsroom. Opening it uses nothing up.</p>
-      ${codeForm(error)}`,
+      ${codeForm("primary", error)}`,
   );
 }
 
-function codeForm(error?: string): Html {
+function codeForm(kind: "primary" | "", error?: string): Html {
   const hint = "From the link that you were sent.";
   return html`<form method="post" action="/invitation">
     ${textField({ name: "code", label: "Code of the invitation", hint, error, isCode: true })}
-    <button class="${error === undefined ? "primary" : ""}">Open the invitation</button>
+    <button class="${kind}">Open the invitation</button>
   </form>`;
 }
 
@@ -92,6 +93,7 @@ function invitationPage(
   return layout(
     { title: "Invitation", person },
     html`<h1>You are invited to <bdi>${tenantName}</bdi></h1>
+      ${!person && !hasIssuer && askForSignInCode(note)}
       <dl>
         <div>
           <dt>Newsroom</dt>
@@ -116,24 +118,46 @@ function invitationPage(
           </div>`
         }
       </dl>
-      ${person ? acceptForm(person) : signInFirst(hasIssuer)}
+      ${person ? acceptForm(person, invitation) : signInFirst(hasIssuer)}
       <details data-codes>
         <summary>Open another invitation</summary>
-        ${codeForm()}
+        ${codeForm("")}
       </details>`,
   );
 }
 
-function acceptForm({ session }: Person): Html {
-  const { name, address, identity } = session;
+function acceptForm(person: Person, invitation: Invitation | undefined): Html {
+  const { name, address, identity } = person.session;
   return html`<p>
       You are signed in as <b dir="auto">${name}</b>${address !== "" && ` (${address})`}. Whoever this is becomes the
       member: <code>${identity.subject}</code> of <code>${identity.issuer}</code>.
     </p>
+    ${whatChanges(person, invitation)}
     <div class="actions">
       <form method="post" action="/invitation/accept"><button class="primary">Accept the invitation</button></form>
       <form method="post" action="/sign-out"><button>Sign out, it is not me</button></form>
     </div>`;
+}
+
+/** What the invitation changes for a person who is a member already; undefined for others. */
+function whatChanges({ memberships }: Person, invitation: Invitation | undefined): Html | undefined {
+  const before = memberships.find(({ tenantId }) => tenantId === invitation?.tenantId);
+  if (!before) return undefined;
+  const added = invitation?.roles.filter((role) => !before.roles.includes(role)) ?? [];
+  return notice(
+    "wait",
+    html`<b>You are ${roleList(before.roles)} here already.</b> ${
+        added.length === 0 ? "Accepting changes nothing." : `Accepting makes you ${roleList(added)}, too.`
+      }`,
+  );
+}
+
+/** What a visitor does first where no issuer is set up. */
+function askForSignInCode(note: string): Html {
+  const whom = note === "" ? "your name" : html`<b dir="auto">${note}</b>`;
+  return html`<p class="lead">
+    Ask whoever operates the platform for a one-time code for ${whom}, and sign in with it.
+  </p>`;
 }
 
 function signInFirst(hasIssuer: boolean): Html {

@@ -52,4 +52,5 @@ export function navigationOf(
 const own: readonly NavigationItem[] = [
   { label: "Newsrooms", path: "/newsrooms" },
   { label: "Sessions", path: "/sessions" },
+  { label: "API docs", path: "/docs" },
 ];

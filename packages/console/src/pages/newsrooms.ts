@@ -55,7 +55,7 @@ function columnsFor(current: Membership | undefined): Column<Membership>[] {
       label: "Now",
       cell: ({ tenantId, tenantName }) =>
         tenantId === current?.tenantId
-          ? "open"
+          ? state("ok", "this one")
           : html`<form method="post" action="/tenant">
               ${hidden("tenant", tenantId)}<button aria-label="Open ${tenantName}">Open</button>
             </form>`,

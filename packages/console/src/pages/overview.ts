@@ -3,12 +3,15 @@ import type { CountDeliveriesResponse } from "@vidimus/contracts/vidimus/deliver
 import type { Endpoint } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import type { TenantCall, TenantRoute } from "../http/route.ts";
 import type { AccessCalls, DeliveryCalls, EndpointCalls, MemberCalls } from "../rpc/called-methods.ts";
+import { publishedElsewhere } from "./api-docs.ts";
 import { type Right, roleFor } from "../domain/rights.ts";
-import { deliveriesByHour, givenUpNotice } from "./deliveries/deliveries-by-hour.ts";
+import { deliveriesByHour, givenUpNotice, isQuiet } from "./deliveries/deliveries-by-hour.ts";
 import { namedTrouble } from "./endpoints/endpoint-trouble.ts";
+import { listedEndpoints } from "./endpoints/read-endpoint.ts";
 import { keyNotice } from "./keys/key-notice.ts";
 import { type ActorNames, visibleNames } from "./parts/actor.ts";
 import { type Html, html } from "../markup/html.ts";
+import { doneNotice } from "./parts/notice.ts";
 import { pageHead } from "./parts/page-head.ts";
 import { type Part, partOf, showPart } from "./parts/service-down.ts";
 import { tenantPage } from "./parts/tenant-page.ts";
@@ -39,8 +42,8 @@ export function getOverview(deps: OverviewDeps): TenantRoute {
     load: async (call): Promise<Overview> => {
       const seesDeliveries = may(call, "endpoints");
       const [endpoints, hours, keys, names] = await Promise.all([
-        seesDeliveries ? partOf("delivery", allEndpoints(deps, call)) : undefined,
-        seesDeliveries ? partOf("delivery", lastDay(deps, call)) : undefined,
+        seesDeliveries ? partOf(call, "delivery", listedEndpoints(deps.endpoints, call)) : undefined,
+        seesDeliveries ? partOf(call, "delivery", lastDay(deps, call)) : undefined,
         may(call, "keys") ? validKeys(deps, call) : undefined,
         visibleNames(deps.members, call),
       ]);
@@ -52,10 +55,6 @@ export function getOverview(deps: OverviewDeps): TenantRoute {
 
 function may({ tenant: { roles } }: TenantCall, right: Right): boolean {
   return roleFor(right, roles) !== undefined;
-}
-
-async function allEndpoints({ endpoints }: OverviewDeps, { tenant: { tenantId }, rpc }: TenantCall) {
-  return (await endpoints.listEndpoints({ tenantId }, rpc)).endpoints;
 }
 
 async function lastDay({ deliveries }: OverviewDeps, { tenant: { tenantId }, rpc }: TenantCall) {
@@ -70,16 +69,25 @@ async function validKeys({ access }: OverviewDeps, { tenant: { tenantId }, rpc }
 function overviewPage({ endpoints, hours, keys, names }: Overview, call: TenantCall): Html {
   const { tenantName, roles } = call.tenant;
   const found = endpoints && "value" in endpoints ? endpoints.value : [];
-  const troubles = found.flatMap((endpoint) => namedTrouble(endpoint, names, call) ?? []);
+  const actors = new Map([...names, ...(keys ?? []).map(({ prefix, name }) => [`key:${prefix}`, name] as const)]);
+  const troubles = (tone: "bad" | "wait") =>
+    found.flatMap((endpoint) => namedTrouble(tone, endpoint, actors, call) ?? []);
   const counted = hours && "value" in hours ? hours.value : undefined;
   const givenUp = counted && givenUpNotice(counted, call);
   const notices = [
-    ...troubles,
+    ...troubles("bad"),
     ...(givenUp ? [givenUp] : []),
+    ...troubles("wait"),
     ...(keys ?? []).flatMap((key) => keyNotice(key, call) ?? []),
   ];
   const isAllSeen = endpoints !== undefined && "value" in endpoints && counted !== undefined;
-  return html`${pageHead({ title: tenantName, lead: html`You are ${roleList(roles)} here.` })}
+  const done = {
+    accepted: `The invitation is accepted: you are ${roleList(roles)} here now.`,
+    had: "The invitation is accepted. You had its roles already: nothing has changed.",
+  };
+  return html`${doneNotice(call.query, done)}
+  ${pageHead({ title: tenantName, lead: html`You are ${roleList(roles)} here.` })}
   ${endpoints && showPart(endpoints, () => html``)} ${notices}
-  ${isAllSeen && notices.length === 0 && html`<p>Nothing needs you now.</p>`} ${counted && deliveriesByHour(counted)}`;
+  ${isAllSeen && notices.length === 0 && html`<p>Nothing needs you now.</p>`}
+  ${counted && [isQuiet(counted) && html`<p>${publishedElsewhere}</p>`, deliveriesByHour(counted)]}`;
 }

@@ -1,6 +1,4 @@
-const lists = new Intl.ListFormat("en", { type: "conjunction" });
-
-/** Roles as a phrase: `owner and chief`. */
+/** Roles as a phrase: `owner`, `owner and chief`, `owner, chief and editor`. */
 export function roleList(roles: readonly string[]): string {
-  return lists.format(roles);
+  return [roles.slice(0, -1).join(", "), ...roles.slice(-1)].filter((part) => part !== "").join(" and ");
 }

@@ -4,6 +4,7 @@ import type { OidcProvider } from "../sign-in/oidc-provider.ts";
 import type { SentFormStore } from "../store/sent-form-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { acceptInvitation } from "./accept-invitation.ts";
+import { getApiDocs } from "./api-docs.ts";
 import { assetRoutes } from "./assets.ts";
 import { chooseTenant } from "./choose-tenant.ts";
 import { confirmSignIn } from "./confirm-sign-in.ts";
@@ -54,9 +55,9 @@ export function routes(deps: RoutesDeps): Route[] {
   return [...ownRoutes(deps), ...tenantRoutes(deps), ...signInRoutes(deps), ...assetRoutes()];
 }
 
-/** Pages of a signed-in person. */
+/** Pages of a signed-in person, and the way to the documentation of the API. */
 function ownRoutes(deps: RoutesDeps): Route[] {
-  return [getHome(), getNewsrooms(), chooseTenant(deps), getSessions(deps), endSession(deps)];
+  return [getHome(), getNewsrooms(), chooseTenant(deps), getSessions(deps), endSession(deps), getApiDocs(deps)];
 }
 
 /** Pages of a tenant, under `/t/{tenant}`. */

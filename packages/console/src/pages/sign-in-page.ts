@@ -16,7 +16,7 @@ export const codeEnded = "This code was used already, its ten minutes are over, 
 
 /** What a person who has never signed in needs where no issuer is set up. */
 export const codesOnly = html`People sign in here with one-time codes only. Whoever operates the platform makes one for
-  each person: <code>npx vidimus console sign-in --as NAME --roles ROLE</code>.`;
+  each person: <code>vidimus console sign-in --as NAME --roles ROLE</code>.`;
 
 interface SignInPage {
   readonly returnTo: string;
@@ -53,7 +53,7 @@ function codeForm(returnTo: string, error: string | undefined): Html {
       <button class="primary">Continue</button>
     </form>
     <p class="q">
-      For a new code, someone who operates the platform runs <code>npx vidimus console sign-in --as NAME</code>, with
-      your name: the same name is the same person.
+      For a new code, someone who operates the platform runs <code>vidimus console sign-in --as NAME</code>, with your
+      name: the same name is the same person.
     </p>`;
 }

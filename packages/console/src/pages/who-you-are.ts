@@ -24,7 +24,7 @@ export function whoYouAre({ session, memberId }: Person): Html {
       <dd>${way}</dd>
     </div>
     <div>
-      <dt>In history</dt>
+      <dt>In the audit as</dt>
       <dd><code>${memberId}</code></dd>
     </div>
   </dl>`;

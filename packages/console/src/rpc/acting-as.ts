@@ -4,11 +4,13 @@ import { type RoundCounter, roundsKey } from "./rounds.ts";
 
 const callMs = 5_000;
 
-/** The parts of a request that its calls to services pass on. */
+/** What calls to services need of the request that makes them. */
 export interface Acting {
   readonly requestId: string;
+  /** Its abort ends the calls. */
   readonly signal: AbortSignal;
   readonly from: string;
+  /** Counts the calls. */
   readonly rounds: RoundCounter;
 }
 

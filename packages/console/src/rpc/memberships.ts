@@ -1,5 +1,5 @@
 import type { Membership as MembershipMessage } from "@vidimus/contracts/vidimus/access/v1/member_service";
-import { type Identity, memberIdOf } from "../domain/identity.ts";
+import { type Identity, personActor } from "@vidimus/kit/rpc/context/person";
 import { type Acting, actingAs } from "./acting-as.ts";
 import type { MemberCalls } from "./called-methods.ts";
 
@@ -14,13 +14,13 @@ export interface Membership {
   readonly invitedBy: string;
 }
 
-/** A person's memberships, as access has them now. */
+/** A person's memberships, asked for anew of `MemberService`. */
 export async function membershipsOf(
   members: Pick<MemberCalls, "listMemberships">,
   call: Acting,
   identity: Identity,
 ): Promise<Membership[]> {
-  const { memberships } = await members.listMemberships({ identity }, actingAs(call, memberIdOf(identity)));
+  const { memberships } = await members.listMemberships({ identity }, actingAs(call, personActor(identity)));
   return memberships.flatMap(fromProto);
 }
 

@@ -7,11 +7,20 @@ import { SchemaService } from "@vidimus/contracts/vidimus/documents/v1/schema_se
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
 import type { ServiceContext } from "@vidimus/kit/service/service";
-import type { ConsoleConfig } from "../config.ts";
 import type { Services } from "./called-methods.ts";
 import { countRounds } from "./rounds.ts";
 
-type Targets = Pick<ConsoleConfig, "accessTarget" | "deliveryTarget" | "documentsTarget" | "phrasesTarget">;
+/** Each is `host:port`. */
+export interface ServiceTargets {
+  /** The teams door that serves `vidimus.access.v1`. */
+  accessTarget: string;
+  /** Documents' teams door. */
+  documentsTarget: string;
+  /** Phrases' teams door. */
+  phrasesTarget: string;
+  /** Delivery's teams door. */
+  deliveryTarget: string;
+}
 
 /**
  * Opens clients of the teams doors. They connect at their first call, so that a service that is
@@ -19,7 +28,7 @@ type Targets = Pick<ConsoleConfig, "accessTarget" | "deliveryTarget" | "document
  */
 export function openServices(
   stack: AsyncDisposableStack,
-  targets: Targets,
+  targets: ServiceTargets,
   credentialsFor: ServiceContext["credentialsFor"],
 ): Services {
   /** `name` is the service that the certificate at the door must name. */

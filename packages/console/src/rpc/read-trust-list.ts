@@ -5,6 +5,7 @@ import {
   type VerifiedTrustList,
   verifyTrustList,
 } from "../../../verify/src/verify.ts";
+import type { RoundCounter } from "./rounds.ts";
 
 /** The answer of `GET /api/keys`, with its verification. */
 export interface ReadTrustList {
@@ -29,18 +30,20 @@ export interface ReadTrustListDeps {
 
 const timeoutMs = 5_000;
 const bytesMax = 1024 * 1024;
+const requestTimeout = 408;
 
 /**
  * Reads the trust list as every receiver does, over the public API. That needs no credential and no
  * grant, and it shows faults of everything between signing and the receivers.
  *
- * @throws DomainError `unavailable` when the gateway does not answer with a list
+ * @throws DomainError `unavailable` when the gateway does not answer with a list, or the error of a
+ * reading that the signal has ended
  */
 export async function readTrustList(
   { gatewayUrl, trustRoot }: ReadTrustListDeps,
-  { signal, now }: { readonly signal: AbortSignal; readonly now: Date },
+  { signal, now, rounds }: { readonly signal: AbortSignal; readonly now: Date; readonly rounds: RoundCounter },
 ): Promise<ReadTrustList> {
-  const answer = await fetchList(new URL("/api/keys", gatewayUrl), signal);
+  const answer = await rounds.count(() => fetchList(new URL("/api/keys", gatewayUrl), signal));
   const hasRoot = trustRoot !== undefined;
   try {
     return { answer, hasRoot, list: await verifyTrustList(answer, { root: trustRoot }, now.getTime()) };
@@ -52,11 +55,7 @@ export async function readTrustList(
 
 async function fetchList(url: URL, signal: AbortSignal): Promise<ReadTrustList["answer"]> {
   try {
-    const response = await fetch(url, {
-      headers: { "cache-control": "no-cache" },
-      redirect: "error",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    });
+    const response = await getTwice(url, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
     const body = await response.text();
     if (!response.ok || body.length > bytesMax) throw new Error(`it answered ${response.status}`);
     const [statement = null, signature = null] = ["statement", "signature"].map((name) =>
@@ -64,6 +63,21 @@ async function fetchList(url: URL, signal: AbortSignal): Promise<ReadTrustList["
     );
     return { body, statement, signature };
   } catch (error) {
+    if (signal.aborted) throw error;
     throw new DomainError("unavailable", "the public API does not answer with its trust list", { cause: error });
   }
+}
+
+/**
+ * A GET that is sent again once when it fails or is told that it came too late: the server may give
+ * up an open connection at the moment of the request.
+ */
+async function getTwice(url: URL, signal: AbortSignal): Promise<Response> {
+  const get = () => fetch(url, { headers: { "cache-control": "no-cache" }, redirect: "error", signal });
+  const answer = await get().catch((error: unknown) => {
+    if (signal.aborted) throw error;
+  });
+  if (answer && answer.status !== requestTimeout) return answer;
+  await answer?.body?.cancel().catch(() => {});
+  return get();
 }

@@ -1,16 +1,18 @@
 import { expect, test } from "vitest";
 import { RoundCounter } from "./rounds.ts";
 
-test("calls at the same time are one round, a call after them is another", () => {
+test("calls at the same time are one round, a call after them is another, answered or failed", async () => {
   const counter = new RoundCounter();
-  counter.begin();
-  counter.begin();
-  counter.end();
-  counter.begin();
-  counter.end();
-  counter.end();
+  const [first, second, third] = [1, 2, 3].map(() => Promise.withResolvers<string>());
+  const calls = [first, second].map((answer) => counter.count(() => answer!.promise));
+  first!.resolve("first");
+  await calls[0];
+  const failing = counter.count(() => third!.promise);
   expect(counter.rounds).toBe(1);
-  counter.begin();
-  counter.end();
+  second!.resolve("second");
+  third!.reject(new Error("down"));
+  expect(await Promise.all(calls)).toEqual(["first", "second"]);
+  await expect(failing).rejects.toThrow("down");
+  await counter.count(() => Promise.resolve());
   expect(counter.rounds).toBe(2);
 });

@@ -1,4 +1,4 @@
-import { createContextKey, type Transport } from "@connectrpc/connect";
+import { type ContextValues, createContextKey, type Transport } from "@connectrpc/connect";
 
 /**
  * Counts the rounds of calls to services that a request takes. Calls at the same time are one
@@ -12,13 +12,15 @@ export class RoundCounter {
     return this.#rounds;
   }
 
-  begin(): void {
+  /** Makes a call, which counts as running until its answer. */
+  async count<T>(call: () => Promise<T>): Promise<T> {
     if (this.#running === 0) this.#rounds += 1;
     this.#running += 1;
-  }
-
-  end(): void {
-    this.#running -= 1;
+    try {
+      return await call();
+    } finally {
+      this.#running -= 1;
+    }
   }
 }
 
@@ -27,24 +29,12 @@ export const roundsKey = createContextKey<RoundCounter | undefined>(undefined);
 
 /** A transport that counts its calls in the `RoundCounter` of their context. */
 export function countRounds(transport: Transport): Transport {
+  const counted = <T>(values: ContextValues | undefined, call: () => Promise<T>) =>
+    values?.get(roundsKey)?.count(call) ?? call();
   return {
-    unary: async (method, signal, timeoutMs, header, input, contextValues) => {
-      const rounds = contextValues?.get(roundsKey);
-      rounds?.begin();
-      try {
-        return await transport.unary(method, signal, timeoutMs, header, input, contextValues);
-      } finally {
-        rounds?.end();
-      }
-    },
-    stream: async (method, signal, timeoutMs, header, input, contextValues) => {
-      const rounds = contextValues?.get(roundsKey);
-      rounds?.begin();
-      try {
-        return await transport.stream(method, signal, timeoutMs, header, input, contextValues);
-      } finally {
-        rounds?.end();
-      }
-    },
+    unary: (method, signal, timeoutMs, header, input, values) =>
+      counted(values, () => transport.unary(method, signal, timeoutMs, header, input, values)),
+    stream: (method, signal, timeoutMs, header, input, values) =>
+      counted(values, () => transport.stream(method, signal, timeoutMs, header, input, values)),
   };
 }

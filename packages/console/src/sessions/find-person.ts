@@ -1,11 +1,11 @@
 import type { Call, Person } from "../http/route.ts";
 import type { MemberCalls } from "../rpc/called-methods.ts";
 import { membershipsOf } from "../rpc/memberships.ts";
-import { memberIdOf } from "../domain/identity.ts";
+import { personActor } from "@vidimus/kit/rpc/context/person";
 import type { SessionStore } from "../store/session-store.ts";
 
 interface FindPersonDeps {
-  readonly sessions: Pick<SessionStore, "find" | "see">;
+  readonly sessions: Pick<SessionStore, "find" | "identityOf" | "see">;
   readonly members: Pick<MemberCalls, "listMemberships">;
 }
 
@@ -14,12 +14,18 @@ const cookieIdPattern = /^[\w-]{43}$/;
 /** Finds the calling person with its current roles. Undefined without a session. */
 export async function findPerson({ sessions, members }: FindPersonDeps, call: Call): Promise<Person | undefined> {
   const cookieId = call.cookie("session");
-  const session = cookieIdPattern.test(cookieId) ? await sessions.find(cookieId, call.now) : undefined;
+  if (!cookieIdPattern.test(cookieId)) return undefined;
+  // Of a session that was found before, the memberships are asked for while it is read again.
+  const identity = sessions.identityOf(cookieId);
+  const early = identity && membershipsOf(members, call, identity);
+  // It is awaited only if the session has not ended.
+  early?.catch(() => {});
+  const session = await sessions.find(cookieId, call.now);
   if (!session) return undefined;
   const [memberships] = await Promise.all([
-    membershipsOf(members, call, session.identity),
+    early ?? membershipsOf(members, call, session.identity),
     sessions.see(cookieId, session, call.now),
   ]);
   const chosen = memberships.find(({ tenantId }) => tenantId === session.tenantId);
-  return { cookieId, session, memberId: memberIdOf(session.identity), memberships, current: chosen ?? memberships[0] };
+  return { cookieId, session, memberId: personActor(session.identity), memberships, current: chosen ?? memberships[0] };
 }

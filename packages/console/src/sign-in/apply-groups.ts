@@ -5,7 +5,7 @@ import { actingAs } from "../rpc/acting-as.ts";
 import type { MemberCalls } from "../rpc/called-methods.ts";
 import { type Membership, membershipsOf } from "../rpc/memberships.ts";
 import { type GroupRules, rolesOfGroups } from "./group-rules.ts";
-import { memberIdOf } from "../domain/identity.ts";
+import { personActor } from "@vidimus/kit/rpc/context/person";
 import type { Vouched } from "./oidc-provider.ts";
 
 export interface ApplyGroupsDeps {
@@ -25,8 +25,8 @@ const groupsActor = "console-groups";
 
 /**
  * Gives a person at sign-in the roles of its groups in each tenant that a rule names, and removes
- * the person from each such tenant in which no rule gives it a role. A member whom a person invited
- * keeps the roles that an owner gave: rules change nothing there.
+ * the person from each such tenant in which no rule gives it a role. A member who came in another
+ * way, such as by a colleague's invitation, keeps its roles: rules change nothing there.
  *
  * A change that access refuses, such as removing the last owner, is logged, and the sign-in
  * continues.
@@ -47,7 +47,7 @@ export async function applyGroups(
       const refusal = fromConnectError(error);
       if (!refusal || refusal.kind === "unavailable" || refusal.kind === "deadline_exceeded") throw error;
       log.warn(
-        { tenant: tenantId, member: memberIdOf(vouched.identity), err: refusal },
+        { tenant: tenantId, member: personActor(vouched.identity), err: refusal },
         "roles of groups were refused",
       );
     }
@@ -67,7 +67,7 @@ async function applyTo(
   { tenantId, roles, membership }: Wanted,
 ): Promise<void> {
   const options = actingAs(call, groupsActor, "owner");
-  const memberId = memberIdOf(identity);
+  const memberId = personActor(identity);
   if (!membership) {
     if (roles.length === 0) return;
     const { code } = await members.inviteMember({ tenantId, roles: [...roles], note: name }, options);

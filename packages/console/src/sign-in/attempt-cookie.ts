@@ -7,11 +7,13 @@ const maxAgeSeconds = 600;
 const charactersMax = 3_000;
 
 /**
- * Writes an attempt as a cookie. Its content is useless without the issuer's code, which only this
- * browser gets.
+ * Writes an attempt as a cookie, with `/` in place of a path that makes the cookie too long. Its
+ * content is useless without the issuer's code, which only this browser gets.
  */
 export function attemptCookie({ state, nonce, verifier, maxAge, returnTo }: SignInAttempt): CookieChange {
-  return { kind: "sign_in", value: encodeOpaqueToken([state, nonce, verifier, maxAge, returnTo]), maxAgeSeconds };
+  const valueWith = (path: string) => encodeOpaqueToken([state, nonce, verifier, maxAge, path]);
+  const whole = valueWith(returnTo);
+  return { kind: "sign_in", value: whole.length > charactersMax ? valueWith("/") : whole, maxAgeSeconds };
 }
 
 /** Reads the attempt from a cookie; undefined for an empty or malformed one. */

@@ -3,7 +3,7 @@ import * as client from "openid-client";
 import { sessionMsMax } from "../domain/session.ts";
 import { recentSeconds } from "../domain/recent-sign-in.ts";
 import type { OidcConfig } from "./oidc-config.ts";
-import type { Identity } from "../domain/identity.ts";
+import type { Identity } from "@vidimus/kit/rpc/context/person";
 
 /**
  * A sign-in that has begun: what the console checks the issuer's answer against. The browser keeps
@@ -37,7 +37,7 @@ const answerSeconds = 5;
 /** Longest name and address of a member, in characters. */
 const nameMax = 200;
 const addressMax = 320;
-/** Interval at which an issuer's endpoints and keys are read again. */
+/** How long an issuer's metadata is used. The library reads the issuer's keys more often. */
 const discoveredMs = 3_600_000;
 
 /** Sign-in with OpenID Connect: authorization code, PKCE, state and nonce. */

@@ -5,13 +5,14 @@ import { sessionMsMax } from "../domain/session.ts";
 
 /** What a form has made, for whoever sends it again. Never a secret. */
 export interface MadeByForm {
-  /** Page that shows what was made, or on which its secret is replaced. */
+  /** Page that shows what was made, or on which its secret is replaced or revoked. */
   readonly path: string;
   /** Name of what was made, for people. */
   readonly name?: string;
 }
 
 interface SentForm {
+  readonly takenAt: Date;
   /** False while the console still does what the form asks for. */
   readonly isEnded: boolean;
   /** Missing while the form has not ended, and when its effect is not known. */
@@ -44,8 +45,8 @@ export class SentFormStore {
 
   /** Notes that a person has sent a form. False when it was noted before. */
   async take(memberId: string, token: string, now: Date): Promise<boolean> {
-    // As long as the longest session. A form that is sent again later, in another session, takes
-    // effect again.
+    // The row is kept as long as the longest session. A form that is sent again later, in another
+    // session, takes effect again.
     const row = { _id: idOf(memberId, token), expiresAt: new Date(now.getTime() + sessionMsMax) };
     try {
       await this.#forms.insertOne(row);
@@ -59,7 +60,9 @@ export class SentFormStore {
   /** The form, if it was taken and not released. */
   async find(memberId: string, token: string): Promise<SentForm | undefined> {
     const row = await this.#forms.findOne({ _id: idOf(memberId, token) });
-    return row ? { isEnded: row.isEnded ?? false, ...(row.made && { made: row.made }) } : undefined;
+    if (!row) return undefined;
+    const takenAt = new Date(row.expiresAt.getTime() - sessionMsMax);
+    return { takenAt, isEnded: row.isEnded ?? false, ...(row.made && { made: row.made }) };
   }
 
   /**

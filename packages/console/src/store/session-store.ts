@@ -1,8 +1,9 @@
 import type { DatabaseIndexes } from "@vidimus/kit/mongo/indexes";
 import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Collection, Db } from "mongodb";
 import { expiryOf, type Session } from "../domain/session.ts";
-import type { Identity } from "../domain/identity.ts";
+import type { Identity } from "@vidimus/kit/rpc/context/person";
 
 /** A session; `_id` is the SHA-256 of the id in its cookie, in hex. */
 interface SessionRow extends Omit<Session, "identity"> {
@@ -16,6 +17,8 @@ interface SessionRow extends Omit<Session, "identity"> {
 const seenEveryMs = 60_000;
 const listMax = 100;
 const answerMsMax = 2_000;
+/** Sessions whose identity is remembered. */
+const rememberedMax = 1_000;
 
 /** Keeps sessions. They belong to people, not to tenants. */
 export class SessionStore {
@@ -27,6 +30,7 @@ export class SessionStore {
     },
   };
   readonly #sessions: Collection<SessionRow>;
+  readonly #identities = new LRUCache<string, Identity>({ max: rememberedMax });
 
   constructor(db: Db) {
     this.#sessions = db.collection<SessionRow>("sessions");
@@ -38,12 +42,24 @@ export class SessionStore {
 
   /** Finds a session that has not ended by `now`. */
   async find(cookieId: string, now: Date): Promise<Session | undefined> {
-    // MongoDB deletes expired rows within a minute, not at once.
-    const row = await this.#sessions.findOne(
-      { _id: hashOf(cookieId), expiresAt: { $gt: now } },
-      { maxTimeMS: answerMsMax },
-    );
-    return row ? fromRow(row) : undefined;
+    // MongoDB deletes expired rows only once a minute, so the filter leaves them out.
+    const _id = hashOf(cookieId);
+    const row = await this.#sessions.findOne({ _id, expiresAt: { $gt: now } }, { maxTimeMS: answerMsMax });
+    if (!row) {
+      this.#identities.delete(_id);
+      return undefined;
+    }
+    const session = fromRow(row);
+    this.#identities.set(_id, session.identity);
+    return session;
+  }
+
+  /**
+   * The identity of a session that this process found when it last looked; undefined if it did not.
+   * A session keeps its identity, and may have ended meanwhile.
+   */
+  identityOf(cookieId: string): Identity | undefined {
+    return this.#identities.get(hashOf(cookieId));
   }
 
   /** Notes that a session was used, at most once a minute. */

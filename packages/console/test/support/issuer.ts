@@ -12,7 +12,6 @@ export interface Claims {
 }
 
 export const clientId = "console";
-/** The issuer refuses shorter secrets. */
 export const clientSecret = "s".repeat(48);
 
 /**

@@ -15,9 +15,6 @@ import { readConfig } from "../../src/config.ts";
 import { startConsole } from "../../src/console.ts";
 import { clientId, clientSecret, openIssuer } from "./issuer.ts";
 
-/** The grants file that deploys with the console. */
-export const grantFile = join(import.meta.dirname, "../../../../deploy/k8s/components/console/grant.json");
-
 interface ConsoleOptions {
   /** Content of the file that CONSOLE_OIDC_GROUPS names. */
   readonly groups?: object;

@@ -3,9 +3,12 @@ export function hiddenOf(page: string, name: string): string {
   return required(page, new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`));
 }
 
-/** The value of the input with an id. */
+/** The value of the input with an id, or the text of the textarea that has it. */
 export function fieldOf(page: string, id: string): string {
-  return required(page, new RegExp(`<input\\s+id="${id}"[^>]*\\svalue="([^"]*)"`));
+  return required(
+    page,
+    new RegExp(`(?:<input\\s+id="${id}"[^>]*\\svalue="|<textarea\\s+id="${id}"[^>]*>)([^"<]*)["<]`),
+  );
 }
 
 /** The text of the `pre` with an id. */

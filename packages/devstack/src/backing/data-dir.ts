@@ -33,7 +33,8 @@ export async function claimDataDir(name: BinaryName, dataDir: string): Promise<v
  *
  * @param dataDir absolute, as in the server's arguments
  * @param report receives a line when a server has to be stopped
- * @throws DevstackError when the server's parent still runs or the server was started by hand
+ * @throws DevstackError when the server's parent still runs, or the dev stack has never used the
+ * folder. A server that was started by hand in a folder of the dev stack is stopped.
  */
 export async function releaseDataDir(
   name: BinaryName,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasUser, userUrl } from "./database-users.ts";
+import { ensureDatabaseUsers, findDatabaseUsers, hasUser, userUrl } from "./database-users.ts";
 
 const ida = { user: "ida", password: "p/@w", database: "news" };
 
@@ -15,4 +15,12 @@ test.for([
 test("a user in a connection string is recognised, and an @ in its options is none", () => {
   expect(hasUser("mongodb://a:1/?x=b@c")).toBe(false);
   expect(hasUser("mongodb+srv://ida:pw@a")).toBe(true);
+});
+
+test.each([
+  ["created", ensureDatabaseUsers],
+  ["looked up", findDatabaseUsers],
+])("users are not %s over a connection that asks for zlib", async (_done, call) => {
+  const url = "mongodb://root:x@127.0.0.1:1/?serverSelectionTimeoutMS=1&compressors=snappy,zlib";
+  await expect(call(url, [ida])).rejects.toThrow("compressors=zlib is not negotiated");
 });

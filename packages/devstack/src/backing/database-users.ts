@@ -1,3 +1,4 @@
+import { refuseZlib } from "@vidimus/kit/mongo/mongo";
 import { type Db, MongoClient, MongoServerError } from "mongodb";
 
 /**
@@ -25,11 +26,17 @@ const appendRole = "append";
  * @param adminUrl of a user who may create users and roles
  */
 export async function ensureDatabaseUsers(adminUrl: string, users: readonly DatabaseUser[]): Promise<void> {
-  await using client = new MongoClient(adminUrl, { appName: "vidimus-users" });
+  await using client = openAdmin(adminUrl);
   for (const { user, password, database } of users) {
     const audit = await ensureAppendRole(client.db(`${database}_audit`));
     await ensureUser(client.db(database), user, password, [{ role: "readWrite", db: database }, audit]);
   }
+}
+
+function openAdmin(url: string): MongoClient {
+  const client = new MongoClient(url, { appName: "vidimus-users" });
+  refuseZlib(client);
+  return client;
 }
 
 /**
@@ -66,7 +73,7 @@ export async function findDatabaseUsers(
   adminUrl: string,
   users: readonly Omit<DatabaseUser, "password">[],
 ): Promise<ReadonlySet<string>> {
-  await using client = new MongoClient(adminUrl, { appName: "vidimus-users" });
+  await using client = openAdmin(adminUrl);
   const found = new Set<string>();
   for (const { user, database } of users) {
     const answer = await client.db(database).command({ usersInfo: user });

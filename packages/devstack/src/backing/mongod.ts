@@ -53,7 +53,7 @@ export async function openMongod(options: MongodOptions): Promise<BackingServer>
 }
 
 function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[] {
-  const place = ["--dbpath", dataDir, "--port", String(port), "--bind_ip", "127.0.0.1", "--nounixsocket"];
+  const server = ["--dbpath", dataDir, "--port", String(port), "--bind_ip", "127.0.0.1", "--nounixsocket"];
   // By default mongod uses half of the memory for its cache, a twentieth of the disk for its oplog,
   // and 300 MB for an empty journal, which each test run would write first.
   const memory = ["--wiredTigerCacheSizeGB", "0.5"];
@@ -63,7 +63,7 @@ function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[
   const compression = ["--networkMessageCompressors", "snappy,zstd"];
   const quiet = ["--quiet", "--setParameter", "diagnosticDataCollectionEnabled=false"];
   const tests = failPoints ? ["--setParameter", "enableTestCommands=1"] : [];
-  return [...place, "--replSet", replicaSetName, ...memory, ...disk, ...compression, ...quiet, ...tests];
+  return [...server, "--replSet", replicaSetName, ...memory, ...disk, ...compression, ...quiet, ...tests];
 }
 
 function accessArgs(access: MongodAccess | undefined): string[] {

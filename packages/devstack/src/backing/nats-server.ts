@@ -36,9 +36,9 @@ export async function openNatsServer(options: NatsServerOptions): Promise<Backin
     name: "nats-server",
     binary,
     args: (port) => {
-      const place = ["--addr", "127.0.0.1", "--port", String(port), "--pid", join(dataDir, pidFiles["nats-server"])];
+      const server = ["--addr", "127.0.0.1", "--port", String(port), "--pid", join(dataDir, pidFiles["nats-server"])];
       const config = configFile === undefined ? [] : ["--config", configFile];
-      return [...config, ...place, "--jetstream", "--store_dir", dataDir];
+      return [...config, ...server, "--jetstream", "--store_dir", dataDir];
     },
     port: options.port,
     logFile: options.logFile,

@@ -39,8 +39,7 @@ const stopDeadlineMs = 15_000;
  */
 export async function launch(options: LaunchOptions): Promise<BackingServer> {
   if (options.port !== 0) return launchOn(options.port, options);
-  // A port that was free may meanwhile be the local port of an outgoing connection, so up to five
-  // ports are tried.
+  // Another program may have taken the port since it was picked, so up to five ports are tried.
   for (let attempt = 1; ; attempt++) {
     try {
       return await launchOn(await pickFreePort(), options);

@@ -1,6 +1,8 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findChromium } from "./find-chromium.ts";
 
+const height = 900;
+
 /**
  * The width, in pixels, and the colour scheme in which a page is opened. Its height is 900 pixels.
  */
@@ -26,6 +28,15 @@ export const views: readonly View[] = [1280, 390].flatMap((width) => [
   { width, scheme: "light" as const },
   { width, scheme: "dark" as const },
 ]);
+
+/** Every width at which no page may scroll sideways. */
+export const widths: readonly number[] = [320, 390, 1280, 1920];
+
+/** Shows a loaded page in another view. */
+export async function showIn(page: Page, { width, scheme }: View): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: scheme });
+}
 
 /** A running Chromium. Pages share no cookies and storage. */
 export interface OpenBrowser extends AsyncDisposable {
@@ -57,7 +68,7 @@ async function visit<T>(
   { width, scheme, script = true, kept }: Visitor,
   look: (page: Page) => Promise<T>,
 ): Promise<T> {
-  const viewport = { width, height: 900 };
+  const viewport = { width, height };
   await using context = await browser.newContext({
     viewport,
     colorScheme: scheme,

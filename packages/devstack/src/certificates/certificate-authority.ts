@@ -111,7 +111,10 @@ interface Subject {
   readonly extensions: Extension[];
 }
 
-/** Signs a certificate (RFC 5280, 4.1). Returns PEM. */
+/**
+ * Signs a certificate (RFC 5280, 4.1). Returns PEM. `@peculiar/x509` could do this, but only
+ * asynchronously, and with 14 more packages, one of which extends the global `Reflect`.
+ */
 function certify(issuer: Issuer, { name, publicKey, from, to, extensions }: Subject): string {
   // The first byte is from 1 to 127, so that the integer is positive and has no leading zero.
   const serial = randomBytes(16);

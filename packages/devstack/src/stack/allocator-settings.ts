@@ -11,10 +11,15 @@ const allocatorSettings = {
 
 /**
  * phrases also returns buffers of 64 KiB to the system, because Node reads imports from sockets in
- * buffers of this size.
+ * buffers of this size. The console returns whatever it can: it is seldom busy.
  */
 const ownSettings: Readonly<Record<string, typeof allocatorSettings>> = {
   phrases: { ...allocatorSettings, MALLOC_MMAP_THRESHOLD_: String(32 * 1024) },
+  console: {
+    MALLOC_ARENA_MAX: "1",
+    MALLOC_MMAP_THRESHOLD_: String(32 * 1024),
+    MALLOC_TRIM_THRESHOLD_: String(128 * 1024),
+  },
 };
 
 /** Environment variables of glibc for a program. */

@@ -9,9 +9,9 @@ import { assertPortFree } from "../port-guard.ts";
 import { type ConsolePorts, consoleEnv, consoleOrigin, consolePortSettings, readConsolePorts } from "./console-plan.ts";
 import { type DevIdentities, makeIdentities } from "./dev-identities.ts";
 import { type DevJson, type DevTenant, devAddresses, readDevJson } from "./dev-json.ts";
-import { clearLeftovers } from "./leftovers.ts";
+import { endOrphans } from "./leftovers.ts";
 import { planReplicas, type Replica, type ReplicaCounts } from "./replicas.ts";
-import { acquireLock, markStopping, releaseLock } from "./stack-lock.ts";
+import { acquireLock } from "./stack-lock.ts";
 import { seedTenants } from "./seed.ts";
 import {
   databaseUsers,
@@ -31,8 +31,9 @@ interface DevStackOptions {
   /** Folder of data, logs, keys and dev.json. */
   readonly stateDir: string;
   /**
-   * Passed to every process as it is when that process starts. The stack itself reads ports,
-   * MONGODB_URL and NATS_URL from it.
+   * Passed to each service and the console, as it is when they start; mongod and nats-server get
+   * the environment of this process. The stack itself reads ports, MONGODB_URL and NATS_URL from
+   * it.
    */
   readonly env: NodeJS.ProcessEnv;
   /** Deletes data and keys first. Downloaded binaries stay. */
@@ -52,15 +53,15 @@ interface DevStackOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A running dev stack. Disposing it stops all its processes, each before those that it calls. */
+/** A running dev stack. Disposing it stops its processes in the reverse order of their start. */
 export interface DevStack extends AsyncDisposable {
   readonly dev: DevJson;
 }
 
 /**
  * Starts MongoDB, NATS, the five services and, if asked, the console, creates the tenants, and
- * restarts each process that ends. dev.json always has the current pids. When the start fails, all
- * processes are stopped again.
+ * restarts each process that ends, whose new pid is then written to dev.json. When the start fails,
+ * all processes are stopped again.
  *
  * @throws DevstackError when a process cannot start, or the signal's reason when it aborts
  */
@@ -68,24 +69,23 @@ export async function openDevStack(options: DevStackOptions): Promise<DevStack> 
   const { stateDir, env, report } = options;
   const ports = readPorts(env);
   const consolePorts = options.console ? readConsolePorts(env) : undefined;
-  await clearLeftovers(stateDir, report);
+  await mkdir(stateDir, { recursive: true });
+  await using stack = new AsyncDisposableStack();
+  // Before anything is stopped or deleted that could be another start's.
+  const lock = stack.use(await acquireLock(stateDir, report, options.signal));
+  await endOrphans(stateDir, report);
   await Promise.race([assertPortsFree(ports, consolePorts, report), aborted(options.signal)]);
   const known = (await readDevJson(stateDir))?.tenants ?? [];
   if (options.fresh) await removeState(stateDir);
-  await mkdir(stateDir, { recursive: true });
-  await acquireLock(stateDir);
-
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => releaseLock(stateDir));
   const replicas = await planReplicas(options.replicas ?? {});
   const addresses = withConsole(devAddresses(ports, replicas), env, consolePorts);
   const state = new StackState(stateDir, addresses, report);
   const opening = openProcesses(stack, state, options, { ports, replicas, consolePorts }, known);
   const dev = await Promise.race([opening, state.refused, aborted(options.signal)]).catch(async (error: unknown) => {
-    await markStopping(stateDir);
+    await lock.markStopping();
     throw error;
   });
-  stack.defer(() => markStopping(stateDir));
+  stack.defer(() => lock.markStopping());
   const running = stack.move();
   return { dev, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -94,12 +94,12 @@ async function openProcesses(
   stack: AsyncDisposableStack,
   state: StackState,
   options: DevStackOptions,
-  places: Places,
+  plan: StackPlan,
   known: readonly DevTenant[],
 ): Promise<DevJson> {
   const { stateDir, env } = options;
-  const shared = await openBackingServers(stack, state, options, places);
-  const processes = processesOf(places, shared, env);
+  const shared = await openBackingServers(stack, state, options, plan);
+  const processes = processesOf(plan, shared, env);
   for (const { name, program, env: settings } of processes) {
     const start = () => startServiceProcess(program, settings(), logFile(stateDir, name));
     await own(stack, await supervise(name, start, state));
@@ -114,7 +114,7 @@ async function openProcesses(
   return state.publish(tenants, { ...reached, mongodb: shared.mongoUrl, nats: shared.natsUrl });
 }
 
-interface Places {
+interface StackPlan {
   readonly ports: StackPorts;
   readonly replicas: readonly Replica[];
   readonly consolePorts: ConsolePorts | undefined;
@@ -129,7 +129,7 @@ interface PlannedProcess {
 }
 
 /** All processes of the services and the console, in the order of their start. */
-function processesOf({ ports, replicas, consolePorts }: Places, shared: SharedSettings, env: NodeJS.ProcessEnv) {
+function processesOf({ ports, replicas, consolePorts }: StackPlan, shared: SharedSettings, env: NodeJS.ProcessEnv) {
   const all = [...serviceNames.map((service) => ({ name: service, service, ports: ports[service] })), ...replicas];
   const planned = serviceNames
     .flatMap((name) => all.filter(({ service }) => service === name))
@@ -176,11 +176,11 @@ async function assertPortsFree(
     if (!isWaiting) report("waiting for ports that are taken, for 5 s");
     isWaiting = true;
   };
-  const places = [
+  const wanted = [
     ...portSettings.map(({ service, kind, variable }) => ({ port: ports[service][kind] ?? 0, variable })),
     ...(consolePorts ? consolePortSettings.map(({ kind, variable }) => ({ port: consolePorts[kind], variable })) : []),
   ];
-  const checks = places.map(({ port, variable }) => assertPortFree(port, variable, onWait));
+  const checks = wanted.map(({ port, variable }) => assertPortFree(port, variable, onWait));
   const faults = (await Promise.allSettled(checks)).filter((check) => check.status === "rejected");
   if (faults.length === 0) return;
   throw new DevstackError(
@@ -192,19 +192,19 @@ async function openBackingServers(
   stack: AsyncDisposableStack,
   state: StackState,
   { stateDir, env, report, mtls = false }: DevStackOptions,
-  places: Places,
+  plan: StackPlan,
 ): Promise<SharedSettings & { identities: DevIdentities | undefined }> {
   const identities = mtls ? await makeIdentities(join(stateDir, "tls")) : undefined;
-  const place = (name: string, port = 0) => ({
+  const serverOptions = (name: string, port = 0) => ({
     dataDir: join(stateDir, "data", name),
     logFile: logFile(stateDir, name),
     port,
   });
   const mongoUrl = await superviseBacking(stack, state, "mongod", readPort(env, "MONGODB_PORT", 0), (port) =>
-    openMongodb({ ...place("mongod", port), access: identities?.database }, env),
+    openMongodb({ ...serverOptions("mongod", port), access: identities?.database }, env),
   );
   const natsUrl = await superviseBacking(stack, state, "nats", readPort(env, "NATS_PORT", 0), (port) =>
-    openNats({ ...place("nats", port), configFile: identities?.brokerConfig }, env),
+    openNats({ ...serverOptions("nats", port), configFile: identities?.brokerConfig }, env),
   );
   const databasePrefix = "vidimus";
   const users =
@@ -217,7 +217,7 @@ async function openBackingServers(
     delivery: await ensureSecretKey(join(stateDir, "delivery-kek")),
   };
   const attestationKeyFile = await ensureSecretKey(join(stateDir, "attestation-key"));
-  return { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities, ...places };
+  return { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities, ...plan };
 }
 
 /** Reports that an external server is used without the stack's certificates and users. */

@@ -1,4 +1,8 @@
-/** The five services in the order of their start: a service starts after those that it calls. */
+/**
+ * The five services in the order of their start: a service starts after those that it calls, except
+ * that signing calls documents, for audits only, and that documents, phrases and delivery call the
+ * gateway, for the tenants.
+ */
 export const serviceNames = ["signing", "documents", "phrases", "delivery", "gateway"] as const;
 
 export type ServiceName = (typeof serviceNames)[number];

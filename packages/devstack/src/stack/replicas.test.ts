@@ -28,7 +28,8 @@ test("every process has ports of its own, and callers know all processes of a se
   };
   const shared = { ...nowhere, databasePrefix: "v", identities: undefined, ports, replicas };
   const mesh = [ports.documents.mesh, ...replicas.map((replica) => replica.ports.mesh)];
-  expect(new Set(mesh).size).toBe(3);
+  const all = [ports.documents, ...replicas.map((replica) => replica.ports)].flatMap((own) => Object.values(own));
+  expect(new Set(all).size).toBe(9);
   expect(serviceEnv("gateway", shared, {})).toMatchObject({
     DOCUMENTS_TARGET: `ipv4:${mesh.map((port) => `127.0.0.1:${port}`).join(",")}`,
     PHRASES_TARGET: `127.0.0.1:${ports.phrases.mesh}`,

@@ -15,8 +15,8 @@ interface PortSetting {
 }
 
 /**
- * Every port of the dev stack. ACCESS_GRPC_PORT and ACCESS_MESH_PORT are named after the gateway's
- * RPC service, access.
+ * Every port of the five services. ACCESS_GRPC_PORT and ACCESS_MESH_PORT are named after the
+ * gateway's RPC service, access.
  */
 export const portSettings: readonly PortSetting[] = [
   { service: "gateway", kind: "http", variable: "GATEWAY_PORT", fallback: 8080 },
@@ -69,7 +69,7 @@ export interface SharedSettings {
   readonly isOwnBroker: boolean;
   /** From service to the file with its 32-byte KEK. */
   readonly kekFiles: Readonly<Record<"signing" | "delivery", string>>;
-  /** File with the key by which documents attests to signing what it committed. */
+  /** File with the key that the services documents and signing share for attestations. */
   readonly attestationKeyFile: string;
   /** Prefix of the database names, before `_documents` and so on; `vidimus` outside of tests. */
   readonly databasePrefix: string;

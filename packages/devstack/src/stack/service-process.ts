@@ -17,7 +17,7 @@ const readyDeadlineMs = 30_000;
  * operations.md, "Memory", says what each flag saves.
  */
 const nodeFlags: Partial<Record<ProgramName, readonly string[]>> = {
-  console: ["--max-semi-space-size=4"],
+  console: ["--max-semi-space-size=2"],
   gateway: ["--max-semi-space-size=8"],
   phrases: ["--max-semi-space-size=8", "--max-old-space-size=1024"],
 };

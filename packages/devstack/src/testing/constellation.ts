@@ -100,8 +100,8 @@ async function openBacking(
   databasePrefix: string,
   identities: DevIdentities | undefined,
 ): Promise<Pick<SharedSettings, "mongoUrl" | "databaseUsers" | "natsUrl" | "isOwnBroker">> {
-  const place = { dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") };
-  const nats = stack.use(await openNatsServer({ ...place, configFile: identities?.brokerConfig }));
+  const options = { dataDir: join(dir, "nats"), port: 0, logFile: join(dir, "nats.log") };
+  const nats = stack.use(await openNatsServer({ ...options, configFile: identities?.brokerConfig }));
   const users =
     identities && hasUser(mongoUrl) ? databaseUsers(databasePrefix, identities.database.passwords) : undefined;
   if (users) await ensureDatabaseUsers(mongoUrl, Object.values(users));

@@ -27,14 +27,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await using stack = new AsyncDisposableStack();
   const dir = stack.use(openTestFolder("servers")).path;
   const access = process.env["VIDIMUS_TEST_MTLS"] === "on" ? await makeDatabaseAccess(dir) : undefined;
-  const mongodb = stack.use(await openMongodb({ ...place(dir, "mongod"), failPoints: true, access }, process.env));
-  const nats = stack.use(await openNats(place(dir, "nats-server"), process.env));
+  const mongodb = stack.use(
+    await openMongodb({ ...serverOptions(dir, "mongod"), failPoints: true, access }, process.env),
+  );
+  const nats = stack.use(await openNats(serverOptions(dir, "nats-server"), process.env));
   project.provide("mongoUrl", mongodb.url);
   project.provide("natsUrl", nats.url);
   const running = stack.move();
   return () => running.disposeAsync();
 }
 
-function place(dir: string, name: string) {
+function serverOptions(dir: string, name: string) {
   return { dataDir: join(dir, name), logFile: join(dir, `${name}.log`), port: 0 };
 }

@@ -10,8 +10,8 @@ import { openTestFolder } from "./test-folder.ts";
 export async function openTestMongod(): Promise<BackingServer> {
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(openTestFolder("mongod"));
-  const place = { dataDir: join(path, "data"), logFile: join(path, "mongod.log"), port: 0 };
-  const server = stack.use(await openMongod({ ...place, failPoints: true }));
+  const options = { dataDir: join(path, "data"), logFile: join(path, "mongod.log"), port: 0 };
+  const server = stack.use(await openMongod({ ...options, failPoints: true }));
   const running = stack.move();
   return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -60,12 +60,12 @@ async function openNode(binary: string, dataDir: string): Promise<BackingServer>
 }
 
 function nodeArgs(dataDir: string, port: number): string[] {
-  const place = ["--dbpath", dataDir, "--port", String(port), "--bind_ip", "127.0.0.1", "--nounixsocket"];
+  const server = ["--dbpath", dataDir, "--port", String(port), "--bind_ip", "127.0.0.1", "--nounixsocket"];
   const size = ["--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64"];
   // By default a primary waits 15 s for a successor when it gets SIGTERM.
   const stop = "shutdownTimeoutMillisForSignaledShutdown=100";
   const parameters = ["diagnosticDataCollectionEnabled=false", "enableTestCommands=1", stop];
-  return [...place, "--replSet", replicaSetName, ...size, ...parameters.flatMap((each) => ["--setParameter", each])];
+  return [...server, "--replSet", replicaSetName, ...size, ...parameters.flatMap((each) => ["--setParameter", each])];
 }
 
 function toNode(client: MongoClient, pid: number | undefined): SetNode {

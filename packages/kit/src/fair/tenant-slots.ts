@@ -3,11 +3,11 @@ import { TurnQueue } from "./turn-queue.ts";
 
 interface TenantSlotsOptions {
   readonly capacity: number;
-  /** Most slots that one tenant holds; with `mayExceed`, while other tenants wait. */
+  /** Most slots that one tenant holds; with `mayExceed`, while tenants below their share wait. */
   readonly share: number;
   /**
-   * Whether a tenant may hold more than its share while no other tenant waits. Meant for slots that
-   * are held for milliseconds.
+   * Whether a tenant may hold more than its share while no tenant below its share waits. Meant for
+   * slots that are held for milliseconds.
    */
   readonly mayExceed?: boolean;
   /**
@@ -28,7 +28,10 @@ interface TenantSlotsOptions {
 
 /** A slot that is in use until it is released or disposed; a second release has no effect. */
 export interface Slot extends Disposable {
-  /** Releases the slot: for other tenants at once, for its own tenant after `restMs`. */
+  /**
+   * Releases the slot. It is free at once, and counts towards its own tenant's share for `restMs`
+   * more.
+   */
   release(restMs: number): void;
 }
 
@@ -54,7 +57,7 @@ export class TenantSlots {
 
   /**
    * Takes a slot, or waits for one. Rejects with the signal's reason when the signal aborts first,
-   * and with the error of `wait.refuse` when the tenant got no slot within `wait.msMax`.
+   * and with the error of `wait.refuse` when the caller got no slot within `wait.msMax`.
    */
   take(tenantId: string, signal?: AbortSignal): Slot | Promise<Slot> {
     const { mayExceed = false } = this.#options;

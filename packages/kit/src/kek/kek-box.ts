@@ -7,7 +7,6 @@ const tagBytes = 16;
 const kekIdBytes = 8;
 const headerBytes = 1 + kekIdBytes;
 
-/** Bytes that a box adds to what it holds. */
 export const boxOverheadBytes = nonceBytes + tagBytes;
 
 export interface Kek {

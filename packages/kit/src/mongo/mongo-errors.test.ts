@@ -76,7 +76,11 @@ const inBulk = (error: Error) => new MongoBulkWriteError(error, { getWriteConcer
 test.each(unavailable)("%s counts as unavailable, alone and in the error of a bulk write", (_, error) => {
   expect(isMongoUnavailable(error)).toBe(true);
   expect(isMongoUnavailable(inBulk(error))).toBe(true);
-  expect(() => duplicatePositions(inBulk(error))).toThrow();
+});
+
+test.each(unavailable)("duplicatePositions throws the error of a bulk write that failed with %s", (_, error) => {
+  const failed = inBulk(error);
+  expect(() => duplicatePositions(failed)).toThrow(failed);
 });
 
 test.each(others)("%s does not count as unavailable, alone or in the error of a bulk write", (_, error) => {

@@ -3,7 +3,7 @@ import { channel } from "node:diagnostics_channel";
 import { withinDeadline } from "../deadline.ts";
 import { ConfigError } from "../env.ts";
 
-/** A command as it goes to mongod. */
+/** What is told of a command to mongod: nothing of its content. */
 export interface MongoCommand {
   /** `appName` of the client that sent the command. */
   readonly appName: string;
@@ -90,8 +90,10 @@ function createClient(options: MongoOptions): MongoClient {
  * Refuses zlib, which the driver uses only when the URL asks for it: a mongod without the fix for
  * CVE-2025-14847 leaks memory to clients that use it, and operators must be free to start mongod
  * with `--networkMessageCompressors snappy,zstd`.
+ *
+ * @throws Error when the client's URL asks for zlib
  */
-function refuseZlib(client: MongoClient): void {
+export function refuseZlib(client: MongoClient): void {
   const wanted: readonly string[] = client.options.compressors;
   if (wanted.includes("zlib")) throw new Error("compressors=zlib is not negotiated; leave compressors out of the URL");
 }

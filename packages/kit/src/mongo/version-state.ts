@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
 import { ConfigError } from "../env.ts";
 
-/** The newest version to which a migration of the database has begun, and how far it got there. */
+/** The newest version that the database was prepared for, and how far its migration got. */
 export interface VersionState {
   readonly version: number;
   /** `rewriting` lasts from the start of a rewrite until its end, also across interruptions. */

@@ -1,52 +1,50 @@
-import { type Authenticator, type ConnectionOptions, credsAuthenticator, nkeyAuthenticator } from "nats";
-import type { Logger } from "../telemetry/log.ts";
-import { type BrokerSettings, readCreds, readSeed } from "./broker-settings.ts";
+import {
+  type Authenticator,
+  type ConnectionOptions,
+  credsAuthenticator,
+  nkeyAuthenticator,
+  type TlsOptions,
+} from "nats";
+import type { SecureContext } from "node:tls";
+import type { BrokerFiles } from "./broker-files.ts";
+import type { BrokerSettings } from "./broker-settings.ts";
 import { parseServers } from "./servers.ts";
 
-type BrokerOptions = Pick<ConnectionOptions, "user" | "pass" | "token" | "authenticator" | "tls"> & {
+type BrokerOptions = Pick<ConnectionOptions, "user" | "pass" | "token" | "authenticator"> & {
   /** Contains no credentials. */
   readonly servers: string[];
+  readonly tls?: TlsOptions & { readonly secureContext: SecureContext | undefined };
 };
 
 /**
- * Returns the options of nats.js for the settings. Each new connection reads the files again, so
- * they can be replaced while the process runs.
+ * Returns the options of nats.js for the settings.
  *
- * @throws ConfigError naming the setting that cannot be used
+ * @param files their newest good content, for each new connection
+ * @throws ConfigError when NATS_URL cannot be used
  */
-export function brokerOptions(settings: BrokerSettings, log: Logger): BrokerOptions {
+export function brokerOptions(settings: BrokerSettings, files: () => BrokerFiles): BrokerOptions {
   const { isTls, ...address } = parseServers(settings.url);
-  const authenticator = openAuthenticator(settings, log);
+  const authenticator = authenticatorOf(settings, files);
   return {
     ...address,
     ...(authenticator && { authenticator }),
-    // nats.js ignores `tls://`: without this option it would connect without TLS.
-    ...((isTls || settings.tls) && { tls: { ...settings.tls } }),
+    // nats.js ignores `tls://`: without this option it would connect without TLS. It passes
+    // `secureContext` on to `tls.connect`. If it read the files by itself, a server that resets the
+    // connection meanwhile would end the process, because nothing listens for the socket's errors.
+    ...((isTls || settings.tls) && {
+      tls: {
+        get secureContext() {
+          return files().context;
+        },
+      },
+    }),
   };
 }
 
-function openAuthenticator({ credsFile, seedFile }: BrokerSettings, log: Logger): Authenticator | undefined {
-  if (credsFile) {
-    const latest = latestOf(() => readCreds(credsFile), log);
-    return (nonce) => credsAuthenticator(latest())(nonce);
-  }
-  if (!seedFile) return undefined;
-  const latest = latestOf(() => readSeed(seedFile), log);
-  return (nonce) => nkeyAuthenticator(latest())(nonce);
-}
-
-/**
- * Reads a file at each call, and returns its last good content when reading fails, because nats.js
- * closes the connection for good when its authenticator throws.
- */
-function latestOf(read: () => Uint8Array, log: Logger): () => Uint8Array {
-  let latest = read();
-  return () => {
-    try {
-      latest = read();
-    } catch (error) {
-      log.error({ err: error }, "credentials for the broker cannot be read, the last good ones are used");
-    }
-    return latest;
-  };
+/** The authenticators of nats.js must not throw: it would close the connection for good. */
+function authenticatorOf(settings: BrokerSettings, files: () => BrokerFiles): Authenticator | undefined {
+  const { credsFile, seedFile } = settings;
+  const credentials = () => files().credentials;
+  if (credsFile) return credsAuthenticator(credentials);
+  return seedFile ? nkeyAuthenticator(credentials) : undefined;
 }

@@ -2,6 +2,7 @@ import { credsAuthenticator, nkeyAuthenticator } from "nats";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { ConfigError, type EnvReader } from "../env.ts";
 import { readPrivateFile, readSmallFile } from "../private-file.ts";
+import { certificatesIn } from "../tls/tls-files.ts";
 import { parseServers } from "./servers.ts";
 
 export interface BrokerSettings {
@@ -40,36 +41,61 @@ export function readBroker(env: EnvReader, fallback?: string): BrokerSettings {
   const isInUrl = address !== undefined && (address.user !== undefined || address.token !== undefined);
   const ways = [isInUrl && "NATS_URL", credsFile && "NATS_CREDS", seedFile && "NATS_NKEY_SEED"].filter(Boolean);
   if (ways.length > 1) env.fault(`${ways.join(" and ")} have credentials each; only one of them may`);
-  if (credsFile) attempt(env, () => readCreds(credsFile));
-  if (seedFile) attempt(env, () => readSeed(seedFile));
+  if (credsFile) attempt(env, () => parseCreds(credsFile, readSecret("NATS_CREDS", credsFile)));
+  if (seedFile) attempt(env, () => parseSeed(seedFile, readSeed(seedFile)));
   return { url, credsFile, seedFile, tls: readTls(env) };
 }
 
+const none = Buffer.alloc(0);
+
 /**
- * Reads the file of NATS_CREDS.
+ * Reads the files of NATS_CREDS or NATS_NKEY_SEED, of NATS_CA, NATS_CERT and NATS_KEY, in this
+ * order; what is not set is empty.
  *
- * @throws ConfigError naming the variable when `readPrivateFile` refuses the file, or when it does
- * not hold the JWT and the seed of a user
+ * @throws ConfigError naming the variable of a file that cannot be read or lets others at a secret
  */
-export function readCreds(path: string): Uint8Array {
-  const content = readNamed("NATS_CREDS", () => readPrivateFile(path, fileBytesMax));
-  if (!accepts(() => credsAuthenticator(content)("nonce")))
-    throw new ConfigError(`NATS_CREDS: ${path} does not hold the JWT and the seed of a user`);
-  return content;
+export function readBrokerFiles({ credsFile, seedFile, tls = {} }: BrokerSettings): Buffer[] {
+  const { caFile, certFile, keyFile } = tls;
+  const credentials = credsFile ? readSecret("NATS_CREDS", credsFile) : seedFile ? readSeed(seedFile) : none;
+  return [
+    credentials,
+    caFile ? readPublic("NATS_CA", caFile) : none,
+    certFile ? readPublic("NATS_CERT", certFile) : none,
+    keyFile ? readSecret("NATS_KEY", keyFile) : none,
+  ];
 }
 
 /**
- * Reads the file of NATS_NKEY_SEED.
+ * Checks what `readBrokerFiles` has read, and returns the credentials as nats.js takes them.
  *
- * @throws ConfigError naming the variable when `path` is itself a seed, when `readPrivateFile`
- * refuses the file, or when it does not hold the seed of a user
+ * @throws ConfigError naming the variable of a file that does not hold what it should: the JWT and
+ * the seed of a user, the seed of a user, whole certificates, or the key of the certificate
  */
-export function readSeed(path: string): Uint8Array {
+export function parseBrokerFiles(
+  contents: readonly Buffer[],
+  { credsFile, seedFile, tls = {} }: BrokerSettings,
+): Buffer {
+  const { caFile, certFile, keyFile } = tls;
+  const [credentials = none, ca = none, cert = none, key = none] = contents;
+  if (caFile) requireCertificates("NATS_CA", caFile, ca);
+  if (certFile && keyFile) requirePair({ certFile, keyFile }, cert, key);
+  if (credsFile) return parseCreds(credsFile, credentials);
+  return seedFile ? parseSeed(seedFile, credentials) : none;
+}
+
+function parseCreds(path: string, content: Buffer): Buffer {
+  if (accepts(() => credsAuthenticator(content)("nonce"))) return content;
+  throw new ConfigError(`NATS_CREDS: ${path} does not hold the JWT and the seed of a user`);
+}
+
+function readSeed(path: string): Buffer {
   if (isSeed(path))
     throw new ConfigError("NATS_NKEY_SEED names the file that holds the seed; it is not the seed itself");
-  const seed = readNamed("NATS_NKEY_SEED", () => readPrivateFile(path, fileBytesMax))
-    .toString("latin1")
-    .trim();
+  return readSecret("NATS_NKEY_SEED", path);
+}
+
+function parseSeed(path: string, content: Buffer): Buffer {
+  const seed = content.toString("latin1").trim();
   if (!isSeed(seed)) throw new ConfigError(`NATS_NKEY_SEED: ${path} does not hold the seed of a user (SU…)`);
   return Buffer.from(seed);
 }
@@ -83,30 +109,36 @@ function readTls(env: EnvReader): BrokerTls | undefined {
   const certFile = env.optional("NATS_CERT");
   const keyFile = env.optional("NATS_KEY");
   if (!caFile && !certFile && !keyFile) return undefined;
-  if (caFile) attempt(env, () => readCertificate("NATS_CA", caFile));
+  if (caFile) attempt(env, () => requireCertificates("NATS_CA", caFile, readPublic("NATS_CA", caFile)));
   if (!certFile || !keyFile) {
     if (certFile || keyFile) env.fault("NATS_CERT and NATS_KEY must be set together");
     return caFile ? { caFile } : undefined;
   }
-  attempt(env, () => checkPair(certFile, keyFile));
+  attempt(env, () => {
+    requirePair({ certFile, keyFile }, readPublic("NATS_CERT", certFile), readSecret("NATS_KEY", keyFile));
+  });
   return { ...(caFile && { caFile }), certFile, keyFile };
 }
 
-function checkPair(certFile: string, keyFile: string): void {
-  const certificate = readCertificate("NATS_CERT", certFile);
-  const pem = readNamed("NATS_KEY", () => readPrivateFile(keyFile, fileBytesMax));
-  if (!accepts(() => createPrivateKey(pem))) throw new ConfigError(`NATS_KEY: ${keyFile} holds no PEM private key`);
-  if (!certificate.checkPrivateKey(createPrivateKey(pem)))
+function requirePair({ certFile, keyFile }: Required<Omit<BrokerTls, "caFile">>, cert: Buffer, key: Buffer): void {
+  requireCertificates("NATS_CERT", certFile, cert);
+  if (!accepts(() => createPrivateKey(key))) throw new ConfigError(`NATS_KEY: ${keyFile} holds no PEM private key`);
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
     throw new ConfigError(`NATS_KEY: ${keyFile} is not the key of ${certFile}`);
 }
 
-function readCertificate(variable: string, path: string): X509Certificate {
-  const pem = readNamed(variable, () => readSmallFile(path, fileBytesMax));
-  try {
-    return new X509Certificate(pem);
-  } catch {
-    throw new ConfigError(`${variable}: ${path} holds no PEM certificate`);
-  }
+function requireCertificates(variable: string, path: string, pem: Buffer): void {
+  const faults: string[] = [];
+  certificatesIn(pem, `${variable}: ${path}`, faults);
+  if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+}
+
+function readSecret(variable: string, path: string): Buffer {
+  return readNamed(variable, () => readPrivateFile(path, fileBytesMax));
+}
+
+function readPublic(variable: string, path: string): Buffer {
+  return readNamed(variable, () => readSmallFile(path, fileBytesMax));
 }
 
 function readNamed(variable: string, read: () => Buffer): Buffer {

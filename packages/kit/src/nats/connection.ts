@@ -1,9 +1,13 @@
 import { connect, createInbox, DebugEvents, Events, type NatsConnection, type Status } from "nats";
+import type { Registry } from "prom-client";
 import { withinDeadline } from "../deadline.ts";
+import type { LiveFiles } from "../live-files.ts";
 import { untilDone } from "../service/until-done.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { type BrokerFiles, openBrokerFiles } from "./broker-files.ts";
 import { brokerOptions } from "./broker-options.ts";
 import type { BrokerSettings } from "./broker-settings.ts";
+import { closeSocketsAtOnce } from "./nats-internals.ts";
 import { throttle } from "../telemetry/throttle.ts";
 
 interface ConnectionOptions extends BrokerSettings {
@@ -13,6 +17,7 @@ interface ConnectionOptions extends BrokerSettings {
    */
   readonly name: string;
   readonly log: Logger;
+  readonly registry: Registry;
 }
 
 const retryMs = 250;
@@ -36,6 +41,7 @@ const pingTimeoutMs = 1_000;
 /** A connection to the broker that reconnects until it is disposed. */
 export class BrokerConnection implements AsyncDisposable {
   readonly #options: ConnectionOptions;
+  readonly #files: LiveFiles<BrokerFiles>;
   readonly #servers: readonly string[];
   readonly #inboxPrefix: string;
   readonly #stop = new AbortController();
@@ -48,8 +54,10 @@ export class BrokerConnection implements AsyncDisposable {
 
   /** @throws ConfigError naming the setting of the broker that cannot be used */
   constructor(options: ConnectionOptions) {
-    const broker = brokerOptions(options, options.log);
+    closeSocketsAtOnce();
     this.#options = options;
+    const broker = brokerOptions(options, () => this.#files.value);
+    this.#files = openBrokerFiles(options);
     this.#servers = broker.servers;
     // Each service has its own prefix of inboxes, so that the broker's permissions can keep other
     // services from subscribing to them.
@@ -101,6 +109,7 @@ export class BrokerConnection implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
+    this.#files[Symbol.dispose]();
     this.#opened.reject(new Error("the bus is closed"));
     await this.#connecting;
     const connection = this.#connection;

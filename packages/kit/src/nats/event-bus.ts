@@ -10,8 +10,8 @@ import { ensureStream, type StreamSpec } from "./stream.ts";
 export type { StreamSpec } from "./stream.ts";
 
 /**
- * Sends and receives messages through the broker. Messages only shorten waits: receivers also poll
- * MongoDB, so nothing is lost while the broker is down.
+ * Sends and receives messages through the broker. Messages only shorten waits: every receiver
+ * also finds a change without its message, by polling or when what it has cached expires.
  */
 export interface EventBus extends AsyncDisposable {
   /**
@@ -80,8 +80,9 @@ class NatsBus implements EventBus {
   readonly #stop = new AbortController();
   readonly #streams: AsyncDisposable[] = [];
 
-  constructor({ registry, ...options }: EventBusOptions) {
-    this.#log = options.log;
+  constructor(options: EventBusOptions) {
+    const { log, registry } = options;
+    this.#log = log;
     this.#connection = new BrokerConnection(options);
     this.#failures = new Counter({
       name: "vidimus_bus_handling_failures_total",
@@ -133,10 +134,12 @@ class NatsBus implements EventBus {
     let isOver = false;
     let subscription: Subscription | undefined;
     const subscribe = (connection: NatsConnection) => {
-      // `subscribe` throws on a connection that is closing.
+      // `subscribe` throws on a connection that is closing or closed.
       if (!isOver && !this.#stop.signal.aborted) subscription = connection.subscribe(subject, { callback });
     };
-    this.#connection.opened.then(subscribe, () => {});
+    this.#connection.opened
+      .then(subscribe, () => {})
+      .catch((error) => this.#log.warn({ err: error, subject }, "not subscribed at the broker"));
     return {
       [Symbol.dispose]() {
         isOver = true;

@@ -27,5 +27,5 @@ test.for([
   ["nats://ida:hunter2@a,nats://ida:other@b", "different users or passwords"],
   ["tls://a,nats://b", "either all URLs begin with tls://"],
 ] as const)("%s is refused, and the message contains no password", ([text, fault]) => {
-  expect(() => parseServers(text)).toThrow(new RegExp(`^NATS_URL.*${fault}(?!.*hunter2)`));
+  expect(() => parseServers(text)).toThrow(new RegExp(`^(?!.*(?:hunter2|hun/ter2))NATS_URL.*${fault}`, "s"));
 });

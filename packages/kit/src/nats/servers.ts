@@ -2,7 +2,7 @@ import { ConfigError } from "../env.ts";
 
 /** The broker's URLs as options of nats.js, which itself reads only host and port of a URL. */
 interface BrokerAddress {
-  /** `host:port` each. Contains no credentials, so it may be logged. */
+  /** `host:port` or `host` each. Contains no credentials, so it may be logged. */
   readonly servers: string[];
   /** Whether the URLs say `tls://`: a server without TLS is then refused. */
   readonly isTls: boolean;

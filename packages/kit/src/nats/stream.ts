@@ -1,7 +1,6 @@
 import { DiscardPolicy, type NatsConnection, NatsError, nanos, RetentionPolicy, StorageType } from "nats";
 import { brokerTimeoutMs } from "./connection.ts";
 
-/** A JetStream stream and the subjects it keeps. */
 export interface StreamSpec {
   readonly name: string;
   readonly subjects: readonly string[];

@@ -55,8 +55,8 @@ export class BatchLane<Item, Result> {
   }
 
   /**
-   * Puts the entries that have no result or error yet in front of all waiting items, in the given
-   * order.
+   * Puts the entries that have no result or error yet in front of the waiting items with the same
+   * turn, in the given order, and their turns in front of the other ones.
    */
   putBack(entries: readonly BatchItem<Item, Result>[]): void {
     for (const entry of entries.toReversed()) {

@@ -66,6 +66,8 @@ describe("a batcher", () => {
   it("fails the batch when the number of results differs from the number of items", async () => {
     const submit = createBatcher<number, number>({ run: async () => [], itemsMax: 2 });
     await expect(submit(1)).rejects.toThrow("1 items was answered with 0");
+    const many = createBatcher<number, number>({ run: async () => [1, 2], itemsMax: 2 });
+    await expect(many(1)).rejects.toThrow("1 items was answered with 2");
   });
 
   it("gives each lane batches of its own: a slow lane does not delay another", async () => {

@@ -50,7 +50,7 @@ interface BatcherOptions<Item, Result> {
   };
   /**
    * Allows `run` to return results for the first items only, at least one. The items without a
-   * result come first in the next batch of their lane.
+   * result come first in the next batch of their lane; with `turnOf`, the keys still take turns.
    */
   partialAnswers?: boolean;
 }
@@ -89,7 +89,8 @@ class Batcher<Item, Result> {
     const entry = new BatchItem<Item, Result>(item, sizeOf?.(item) ?? 0, turnOf?.(item) ?? "");
     lane.push(entry);
     if (deadline) entry.startDeadline(deadline.ms, () => this.#expire(name, lane, entry, deadline.error));
-    // Items that arrive in the same tick of the event loop go into the same batch.
+    // The batch starts in a microtask, so that items which are enqueued without an `await` in
+    // between go into the same batch.
     if (!this.#scheduled && this.#maySend(lane)) {
       this.#scheduled = true;
       queueMicrotask(() => this.#flush());

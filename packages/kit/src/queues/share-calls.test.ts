@@ -39,7 +39,7 @@ describe("a shared call", () => {
     expect(await afterWrite).toBe("after the write");
   });
 
-  it("gets the answer of the call before it, and none when no call was running or waiting", async () => {
+  it("is passed the answer of the call before it, and none when no call was running or waiting", async () => {
     const { made, ask } = gated();
     const both = [ask("a"), ask("a")];
     made[0]!.finish("old");

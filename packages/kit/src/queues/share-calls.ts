@@ -13,7 +13,7 @@ interface Lane<Answer> {
   /** Resolves when the newest running call has ended or is late. */
   turn: Promise<unknown>;
   next?: Promise<Answer>;
-  /** The newest answer of a call of this lane. */
+  /** The answer that arrived last; it may be that of a late call. */
   last?: Answer;
 }
 
@@ -21,8 +21,8 @@ interface Lane<Answer> {
  * Shares one call between concurrent callers with the same question. Callers that arrive while a
  * call runs share the next call, because an answer must include every write that finished before
  * its caller asked. Without a running call the call starts at once; the next one starts when the
- * running one ends or is late. A call that waited for another one is also given `last`, the newest
- * answer to the same question.
+ * running one ends or is late. A call that waited for another one is also given `last`, the answer
+ * to the same question that arrived last.
  *
  * @param keyOf returns the same key for questions with the same answer
  * @returns `call` with sharing

@@ -1,7 +1,7 @@
 /**
- * All uses of grpc-js that are not part of its public interface. The functions throw a TypeError
- * when a field is gone, and `grpc-internals.test.ts` fails when another version than `grpcVersion`
- * is installed.
+ * All that the kit knows of grpc-js beyond its public interface: private fields and wordings. The
+ * functions throw a TypeError when a field is gone, and `grpc-internals.test.ts` fails when another
+ * version than `grpcVersion` is installed.
  */
 import type { Server } from "@grpc/grpc-js";
 import { Http2SubchannelConnector } from "@grpc/grpc-js/build/src/transport.js";
@@ -34,6 +34,33 @@ export function dropPieces(wire: object): void {
     throw new TypeError("grpc-js has changed: no readPartialMessage");
   }
   Reflect.set(Object(decoder), "readPartialMessage", []);
+}
+
+/**
+ * How grpc-js words the end of a call without a gRPC status: the server reset the stream, ended it
+ * without trailers or closed the connection with an error, or the request could not be written.
+ */
+const lostAnswers: readonly RegExp[] = [
+  /^Received RST_STREAM with code \d/,
+  /^Call cancelled$/,
+  /^Bandwidth exhausted or memory limit exceeded$/,
+  /^Failed to start HTTP\/2 stream with error /,
+];
+
+/**
+ * Whether the details of a status say that no server has answered the call. grpc-js passes on the
+ * code of a reset nowhere else.
+ */
+export function saysLostAnswer(details: string): boolean {
+  return lostAnswers.some((wording) => wording.test(details));
+}
+
+/**
+ * The code of the error of a failed bind, for example EADDRINUSE; undefined without one. grpc-js
+ * states it only in the message: "No address added out of …: [listen EADDRINUSE: …]".
+ */
+export function listenCodeOf({ message }: Error): string | undefined {
+  return /\blisten (E[A-Z]+)/.exec(message)?.[1];
 }
 
 let isPatched = false;

@@ -46,6 +46,28 @@ describe("repeated work", () => {
     expect(failures).toEqual([new Error("failure 0"), new Error("failure 1")]);
   });
 
+  test("starts again as soon as a pause that can be woken ends", async () => {
+    const pauses: number[] = [];
+    let wake = () => {};
+    const pause = (ms: number, signal: AbortSignal) => {
+      pauses.push(ms);
+      return new Promise<void>((end) => {
+        wake = end;
+        signal.addEventListener("abort", () => end());
+      });
+    };
+    const work = async () => {
+      if (pauses.length === 1) throw new Error("a failure");
+    };
+    const loop = repeat(work, { everyMs: 1_000, retryMs: 10, pause, onFailure: () => {} });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(pauses).toEqual([1_000]);
+    wake();
+    await vi.advanceTimersByTimeAsync(0);
+    await loop[Symbol.asyncDispose]();
+    expect(pauses).toEqual([1_000, 10]);
+  });
+
   test("is waited for at a stop, and its abort is not reported as a failure", async () => {
     let end = () => {};
     const work = (signal: AbortSignal) =>

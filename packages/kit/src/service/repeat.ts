@@ -7,6 +7,8 @@ interface RepeatOptions {
   readonly retryMs?: number;
   /** Whether the first run waits for a pause, too. */
   readonly pausesFirst?: boolean;
+  /** `sleep` by default. Another one may end early, and ends when the signal aborts. */
+  readonly pause?: typeof sleep;
   /** Called after a failed run, except when a stop has ended it. */
   onFailure(error: unknown): void;
 }
@@ -17,14 +19,14 @@ interface RepeatOptions {
  */
 export function repeat(
   work: (signal: AbortSignal) => Promise<void>,
-  { everyMs, retryMs = everyMs, pausesFirst = false, onFailure }: RepeatOptions,
+  { everyMs, retryMs = everyMs, pausesFirst = false, pause = sleep, onFailure }: RepeatOptions,
 ): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
   const loop = async () => {
     let waitMs = pausesFirst ? everyMs : 0;
     while (!signal.aborted) {
-      if (waitMs > 0) await sleep(waitMs, signal);
+      if (waitMs > 0) await pause(waitMs, signal);
       if (signal.aborted) return;
       waitMs = everyMs;
       try {

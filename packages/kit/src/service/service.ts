@@ -113,7 +113,7 @@ export interface ServiceContext {
   readonly readiness: Readiness;
   /** Certificate of this service; undefined while the doors are plaintext. */
   readonly certificate: LiveCertificate | undefined;
-  /** Returns the current grants; undefined for a plaintext teams door and without a teams door. */
+  /** Returns the current grants; undefined without a grants file, as while doors are plaintext. */
   readonly grants: (() => Grants) | undefined;
   /** Returns the credentials for calls to a service; undefined while the doors are plaintext. */
   readonly credentialsFor: (service: string) => ChannelCredentials | undefined;

@@ -19,8 +19,8 @@ const clientSpaces: readonly AddressRange[] = [
 /**
  * Reads the CIDR ranges of a setting, and reports a fault for anything else. A hop count is refused
  * because Fastify ignores it, and `true` because Fastify then trusts a header that the client
- * wrote. Ranges that together cover every address of IPv4 or IPv6 are refused too, because each
- * client could then choose the address by which it is limited.
+ * wrote. Ranges that together cover every address that clients of IPv4 or IPv6 can have are refused
+ * too, because each client could then choose the address by which it is limited.
  */
 export function readTrustedProxies(env: EnvReader, name: string): string[] {
   const ranges = (env.optional(name) ?? "").split(",").map((range) => range.trim());

@@ -18,7 +18,6 @@ export interface TlsFiles {
   readonly identityPath?: string;
 }
 
-/** Members of `TlsFiles` that are paths of files. */
 type FileName = Exclude<keyof TlsFiles, "identityPath">;
 
 export type TlsFileNames = Readonly<Record<FileName, string>>;
@@ -92,11 +91,11 @@ export function parsePem(
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
 /**
- * Reads every certificate of a file. A file that was read while it was being written ends within a
- * certificate. OpenSSL refuses a cut certificate in a chain, but silently leaves it out among
- * authorities, so the end of the file is checked here.
+ * Reads every certificate of a file, and adds what is wrong with it to `faults`. A file that was
+ * read while it was being written ends within a certificate. OpenSSL refuses a cut certificate in a
+ * chain, but silently leaves it out among authorities, so the end of the file is checked here.
  */
-function certificatesIn(pem: Buffer, name: string, faults: string[]): X509Certificate[] {
+export function certificatesIn(pem: Buffer, name: string, faults: string[]): X509Certificate[] {
   const text = pem.toString("latin1");
   const blocks = Array.from(text.matchAll(pemBlock)).filter(([, label]) => label?.endsWith("CERTIFICATE"));
   if (/-----|-\s*$/.test(text.replaceAll(pemBlock, ""))) {

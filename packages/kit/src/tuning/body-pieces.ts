@@ -52,7 +52,7 @@ export class BodyPieces {
   /** Returns the whole body. `free` does not free its memory. */
   whole(): Buffer {
     const [first, second] = this.#blocks;
-    // A block that is at least half full is returned as it is, because copying 1 MiB costs 0.5 ms
+    // A block that is more than half full is returned as it is, because copying 1 MiB costs 0.5 ms
     // on a virtual machine (2 µs for each new page). A shorter body is copied, so that it does not
     // keep a whole block.
     if (first && !second && this.#bytes > first.length / 2) {

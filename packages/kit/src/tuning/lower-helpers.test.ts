@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { getPriority } from "node:os";
 import { expect, test } from "vitest";
-import { helperNiceness } from "./lower-helpers.ts";
 
 /**
  * Prints the name of each thread, and by how much its priority is lower than that of the process.
@@ -22,13 +22,17 @@ interface Thread {
   readonly lowered: number;
 }
 
-test.runIf(process.platform === "linux")("V8's helpers run at a lower priority than all other threads", () => {
-  const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
-  const threads = JSON.parse(printed) as Thread[];
+test.runIf(process.platform === "linux").each([
+  [0, 10],
+  [15, 4],
+])("V8's helpers run at a lower priority than all other threads, in a process of niceness %i", (own, lowered) => {
+  const by = String(own - getPriority());
+  const argv = ["-n", by, process.execPath, "--input-type=module", "--eval", program];
+  const threads = JSON.parse(execFileSync("nice", argv, { encoding: "utf8" })) as Thread[];
   const { helpers = [], others = [] } = Object.groupBy(threads, ({ name }) =>
     name.startsWith("node-V8Worker") ? "helpers" : "others",
   );
   expect(helpers.length).toBeGreaterThan(0);
-  expect(new Set(helpers.map(({ lowered }) => lowered))).toEqual(new Set([helperNiceness]));
-  expect(new Set(others.map(({ lowered }) => lowered))).toEqual(new Set([0]));
+  expect(new Set(helpers.map((helper) => helper.lowered))).toEqual(new Set([lowered]));
+  expect(new Set(others.map((other) => other.lowered))).toEqual(new Set([0]));
 });

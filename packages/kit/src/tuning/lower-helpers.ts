@@ -1,12 +1,22 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 
 /**
- * Niceness of the helper threads. With it the four threads, when all are busy, get three tenths of
- * the process's CPU, and the event loop gets seven tenths. At equal priority the threads got four
- * fifths.
+ * By how much the niceness of the helper threads is above the process's. With it the four threads,
+ * when all are busy, get three tenths of the process's CPU, and the event loop gets seven tenths. At
+ * equal priority the threads got four fifths.
  */
-export const helperNiceness = 10;
+const helperNiceness = 10;
+
+/**
+ * Raises the niceness of a thread above the process's. Without a privilege it can only be raised,
+ * and to 19 at most.
+ *
+ * @param threadId 0 for the calling thread
+ */
+export function setNicer(by: number, threadId = 0): void {
+  setPriority(threadId, Math.min(19, getPriority() + by));
+}
 
 /**
  * Lowers the priority of the threads with which V8 marks the heap and compiles functions beside the
@@ -19,7 +29,7 @@ export const helperNiceness = 10;
 export function lowerHelpers(): void {
   if (process.platform !== "linux") return;
   for (const id of readdirSync("/proc/self/task")) {
-    if (nameOf(id).startsWith("node-V8Worker")) setPriority(Number(id), helperNiceness);
+    if (nameOf(id).startsWith("node-V8Worker")) setNicer(helperNiceness, Number(id));
   }
 }
 

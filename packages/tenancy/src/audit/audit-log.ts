@@ -37,7 +37,7 @@ const [unauthorized, namespaceExists] = [13, 48];
 
 /**
  * Keeps the administrative changes of a service in a database of their own, in which the service's
- * user may only read and insert. Entries never expire.
+ * user may read and insert, and neither change nor delete. Entries never expire.
  */
 export class AuditLog {
   readonly #client: MongoClient;

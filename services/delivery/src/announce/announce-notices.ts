@@ -1,4 +1,4 @@
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 import { isToldOf, noticeDelivery, recoveredWithNotice, withoutNotices } from "../domain/endpoint-notice.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import { overtaken, unlessOvertaken } from "../domain/unless-overtaken.ts";
@@ -27,10 +27,10 @@ export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint
   const planned = about.notices.flatMap((notice) =>
     all
       .filter((endpoint) => isToldOf(endpoint, about, notice))
-      .map((to): NewDelivery => Object.assign(noticeDelivery(about, notice, to, now), { place: "due" } as const)),
+      .map((to): NewDelivery => Object.assign(noticeDelivery(about, notice, to, now), { standing: "due" } as const)),
   );
-  const places = await deps.deliveries.insert(planned, now);
-  const behind = planned.filter((_, index) => places[index] === "behind");
+  const standings = await deps.deliveries.insert(planned, now);
+  const behind = planned.filter((_, index) => standings[index] === "behind");
   await deps.lanes.expedite(behind, now);
   if (planned.length > 0) deps.wake();
   await changeQuietly(deps, about, (endpoint) => withoutNotices(endpoint, about));
@@ -44,10 +44,10 @@ export async function announceNotices(deps: AnnounceDeps, about: ManagedEndpoint
  *
  * @param since when the breaker opened
  */
-export async function announceRecovery(deps: AnnounceDeps, name: EndpointName, since: Date): Promise<void> {
-  const all = await deps.endpoints.list(name.tenantId);
+export async function announceRecovery(deps: AnnounceDeps, key: EndpointKey, since: Date): Promise<void> {
+  const all = await deps.endpoints.list(key.tenantId);
   if (!all.some(({ events }) => events.includes("endpoint.recovered"))) return;
-  const noted = await changeQuietly(deps, name, (endpoint) => recoveredWithNotice(endpoint, since, new Date()));
+  const noted = await changeQuietly(deps, key, (endpoint) => recoveredWithNotice(endpoint, since, new Date()));
   if (noted) await announceNotices(deps, noted);
 }
 
@@ -58,7 +58,7 @@ export async function announceRecovery(deps: AnnounceDeps, name: EndpointName, s
  */
 async function changeQuietly(
   { endpoints }: Pick<AnnounceDeps, "endpoints">,
-  { tenantId, endpointId }: EndpointName,
+  { tenantId, endpointId }: EndpointKey,
   change: (endpoint: ManagedEndpoint) => ManagedEndpoint,
 ): Promise<ManagedEndpoint | undefined> {
   return unlessOvertaken(async () => {

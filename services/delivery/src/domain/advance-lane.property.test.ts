@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Fate, LaneModel, type Reaction } from "./lane-model.ts";
+import { type Fate, LaneModel, type Reaction } from "../../test/support/lane-model.ts";
 
 const reaction = fc.constantFrom<Reaction>("accepted", "refused", "refused", "failed", "lostAnswer");
 
@@ -53,6 +53,9 @@ function walk(model: LaneModel, attempts: readonly (readonly [Reaction, string, 
   }
 }
 
+/** A row is given up when it would be over 400 ms old at its next attempt, 48 ms later at most. */
+const youngestGivenUpMs = 400 - 48;
+
 /** Lets the receiver accept every row until none is pending. */
 function drain(model: LaneModel): void {
   for (let turn = 0; model.pending.length > 0; turn++) {
@@ -79,6 +82,9 @@ describe("a lane, through random arrivals, answers, crashes and takeovers,", () 
       fc.property(fc.array(event, { maxLength: 60, size: "max" }), (events) => {
         const model = new LaneModel();
         run(model, events);
+        for (const { fate, createdAt, endedAt = 0 } of model.rows) {
+          if (fate === "exhausted") expect(endedAt - createdAt.getTime()).toBeGreaterThan(youngestGivenUpMs);
+        }
         const before = model.pending.length;
         const posts = model.posts.length;
         drain(model);

@@ -34,8 +34,8 @@ export interface LaneState<Row extends LaneRow> {
    */
   readonly yieldedTo?: string;
   /**
-   * Whether the receiver may have the row to which older ones yielded: the lane was claimed after
-   * they yielded, or an attempt at that row failed. Older rows are then not sent again.
+   * Whether the receiver may have a row to which older ones yielded: the lane was claimed after
+   * they yielded, or an attempt has failed. The older rows are then not sent again.
    */
   readonly isUncertain: boolean;
   /** When the lane's next attempt is due. */
@@ -123,8 +123,8 @@ export function arrive<Row extends LaneRow>(lane: LaneState<Row>, rows: readonly
  *   after a newer one was accepted. The next row is sent.
  * - Refused: the lane yields to the next row that was never refused, else to the newest one. When
  *   the refused row is itself the newest one, the oldest row waits for its backoff; but the refused
- *   row waits if older rows have yielded to it and the receiver may have it from an earlier
- *   attempt.
+ *   row waits if older rows have yielded, and the receiver may have a row to which they yielded
+ *   from an earlier attempt.
  * - Failed: the same row waits for its backoff, because the receiver may have it. So a row to which
  *   older ones yielded remains the next one until it is known whether the receiver has it.
  *

@@ -13,17 +13,15 @@ interface Replaced {
  * has only the origin, because the path may be a credential; of headers only the names; of the
  * secret only that it changed.
  *
- * @param before absent when the endpoint was registered
- * @param after absent when it was deleted
+ * @param before undefined when the endpoint was registered
  */
-export function auditedEndpoint(before?: ManagedEndpoint, after?: ManagedEndpoint): Record<string, unknown> {
-  const settings = [before, after].map((endpoint) => (endpoint ? settingsOf(endpoint) : {}));
-  const [from = {}, to = {}] = settings;
-  const names = [...new Set(settings.flatMap((each) => Object.keys(each)))];
-  const replaced = names.filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]));
+export function auditedEndpoint(before: ManagedEndpoint | undefined, after: ManagedEndpoint): Record<string, unknown> {
+  const from = before ? settingsOf(before) : {};
+  const to = settingsOf(after);
+  const replaced = Object.keys(to).filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]));
   return {
     ...Object.fromEntries(replaced.map((name): [string, Replaced] => [name, { from: from[name], to: to[name] }])),
-    ...(before && after ? hiddenChanges(before, after) : {}),
+    ...(before ? hiddenChanges(before, after) : {}),
   };
 }
 

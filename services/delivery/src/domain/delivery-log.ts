@@ -48,9 +48,9 @@ export interface LoggedDelivery {
 export interface SignedDelivery {
   readonly signingNumber: number;
   readonly state: StoredState;
-  /** The last replay that is done with the delivery. */
+  /** Id of the last replay or redelivery that is done with the delivery. */
   readonly endedReplayId?: string;
-  /** The last replay that attempted the delivery. */
+  /** Id of the replay or redelivery that made the last attempt; absent when none of them did. */
   readonly lastReplayId?: string;
   /** For example `snapshot.usable`. */
   readonly event?: string;

@@ -40,7 +40,7 @@ export interface AttemptOutcome {
   failure?: AttemptFailure;
   /** The failure in words that the tenant may read. */
   detail?: string;
-  /** Beginning of the answer's body, at most 1 KiB. */
+  /** The first 1 KiB of the answer's body, with values of hidden headers replaced. */
   answer?: string;
   /** The answer's `Retry-After`, if it had one. */
   retryAfterMs?: number;

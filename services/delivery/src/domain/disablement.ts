@@ -1,10 +1,13 @@
-/** Why an endpoint is disabled: someone asked for it, or it answered 410 twice. */
+/**
+ * Why an endpoint is disabled: someone asked for it, or it answered 410 twice, at least a minute
+ * apart and without a 2xx in between.
+ */
 export type DisableReason = "operator" | "gone";
 
 export interface Disablement {
   readonly at: Date;
   readonly reason: DisableReason;
   readonly by?: string;
-  /** Set once the notice that its deliveries will be given up was added. */
-  readonly isExpiryTold?: true;
+  /** The time of the notice that its deliveries will be given up; absent before it was added. */
+  readonly expiryToldAt?: Date;
 }

@@ -174,21 +174,21 @@ describe("an endpoint's limits", () => {
 describe("410", () => {
   const gone: GateAnswer = { lane: "a", result: "gone", probe: false };
 
-  it("has an endpoint disabled when it comes again after a minute", () => {
+  it("disables an endpoint when it comes again after a minute", () => {
     const once = settle(newGate, limits, gone, 0, middle);
     expect(once.event).toBeUndefined();
     expect(settle(once.state, limits, gone, minuteMs - 1, middle).event).toBeUndefined();
     expect(settle(once.state, limits, gone, minuteMs, middle).event).toBe("gone");
   });
 
-  it("has an endpoint disabled a minute after the first one, unless an attempt was accepted since", () => {
+  it("disables an endpoint a minute after the first one, unless an attempt was accepted since", () => {
     const twice = after(after(newGate, [gone]), [gone], 30_000);
     expect(settle(twice, limits, gone, minuteMs, middle).event).toBe("gone");
     expect(settle(after(twice, [accepted], 40_000), limits, gone, minuteMs, middle).event).toBeUndefined();
   });
 });
 
-describe("the gate, whatever happens", () => {
+describe("the gate, whatever happens,", () => {
   const answers = fc.record({
     lane: fc.constantFrom("a", "b", "c", "d"),
     result: fc.constantFrom<GateAnswer["result"]>("accepted", "refused", "failed", "gone"),

@@ -25,7 +25,7 @@ export interface GateState {
   readonly refusals: number;
   /** The first lanes that were refused since the last accepted attempt, at most three. */
   readonly refusedLanes: readonly string[];
-  /** Present while the breaker is open, when only probes are sent. */
+  /** Present while the breaker is open, when the lanes get only probes. */
   readonly open?: OpenBreaker;
   /** Most attempts in flight during the ramp after a recovery; absent otherwise. */
   readonly ramp?: number;
@@ -78,7 +78,7 @@ export interface GateAnswer {
 /** The state after an answer, with the event that the answer caused, if any. */
 export interface GateChange {
   readonly state: GateState;
-  /** `gone`: the second 410, at least a minute after the first; the endpoint is to be disabled. */
+  /** `gone`: a 410 at least a minute after the first one; the endpoint is to be disabled. */
   readonly event?: "opened" | "recovered" | "gone";
 }
 
@@ -118,12 +118,12 @@ const goneAgainMs = 60_000;
 export function admit(state: GateState, limits: GateLimits, inFlight: InFlight, now: number): Admission {
   if (state.pausedUntil !== undefined && now < state.pausedUntil) return { kind: "none", until: state.pausedUntil };
   if (state.open) return admitProbe(state.open, inFlight, now);
-  const places = Math.min(limits.maxInFlight, state.ramp ?? limits.maxInFlight) - inFlight.attempts;
-  if (places <= 0) return { kind: "none" };
+  const slots = Math.min(limits.maxInFlight, state.ramp ?? limits.maxInFlight) - inFlight.attempts;
+  if (slots <= 0) return { kind: "none" };
   // A probe takes a token too, so the bucket may be below zero.
   const tokens = Math.floor(tokensAt(state, limits, now));
   if (tokens < 1) return { kind: "none", until: nextTokenAt(state, limits, now) };
-  return { kind: "attempts", count: Math.min(places, tokens) };
+  return { kind: "attempts", count: Math.min(slots, tokens) };
 }
 
 function admitProbe({ nextProbeAt }: OpenBreaker, { isProbing }: InFlight, now: number): Admission {
@@ -162,8 +162,17 @@ export function wantProbe(state: GateState, now: number): GateState {
 }
 
 /**
- * The state after an answer. Answers to attempts that were in flight when the breaker opened do not
- * change the time of its probes.
+ * The state without a 410 from before the endpoint was last enabled. Another replica may have
+ * stored it when the endpoint was already disabled.
+ */
+export function forgetGone(state: GateState, enabledAt: Date | undefined): GateState {
+  const { goneAt, ...rest } = state;
+  return goneAt !== undefined && enabledAt && goneAt < enabledAt.getTime() ? rest : state;
+}
+
+/**
+ * The state after an answer. When an attempt fails or is refused that was in flight as the breaker
+ * opened, the next probe stays where it was, unless the answer's `Retry-After` ends later.
  *
  * @param random from 0 to 1, for the jitter of ±20 % between probes
  */
@@ -217,7 +226,7 @@ function pause(state: GateState, { retryAfterMs }: GateAnswer, now: number): Gat
   return { ...state, pausedUntil: Math.max(state.pausedUntil ?? 0, now + Math.min(retryAfterMs, retryAfterMsMax)) };
 }
 
-/** A failure during the ramp halves its limit. */
+/** During the ramp, any answer that does not accept halves its limit. */
 function slowDown(state: GateState): GateState {
   return state.ramp === undefined ? state : { ...state, ramp: Math.max(1, Math.floor(state.ramp / 2)) };
 }

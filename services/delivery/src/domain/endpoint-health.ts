@@ -7,7 +7,10 @@ export interface Backlog {
   readonly oldestAt: Date;
   /** Number of documents with a pending delivery. */
   readonly documents: number;
-  /** The last failed attempt at a pending delivery. */
+  /**
+   * The last failed attempt at the bearers of the lanes, which are mostly the oldest deliveries. An
+   * attempt at a newer row, to which a refused one yielded, is not among them.
+   */
   readonly lastFailure?: LoggedAttempt;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { disabled, enabled } from "./change-endpoint.ts";
 import { type Delivery, deliveryIdOf } from "./delivery.ts";
-import type { EndpointName } from "./endpoint-name.ts";
+import type { EndpointKey } from "./endpoint-key.ts";
 import type { DisableReason } from "./disablement.ts";
 import { disabledMsMax, type Endpoint, expiryNoticeMs, type ManagedEndpoint } from "./endpoint.ts";
 import type { EndpointNotice, NoticeFacts } from "./notice.ts";
@@ -51,11 +51,17 @@ export function recoveredWithNotice(endpoint: ManagedEndpoint, since: Date, now:
  */
 export function expiringWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
   const { disabled } = endpoint;
-  if (!disabled || disabled.isExpiryTold) return endpoint;
+  if (!disabled || disabled.expiryToldAt) return endpoint;
   if (now.getTime() < disabled.at.getTime() + disabledMsMax - expiryNoticeMs) return endpoint;
   const { at: since, reason } = disabled;
-  const told = { ...endpoint, disabled: { ...disabled, isExpiryTold: true as const } };
-  return withNotice(told, { event: "endpoint.expiring", reason, at: after(since, now), since });
+  const at = after(since, now);
+  const told = { ...endpoint, disabled: { ...disabled, expiryToldAt: at } };
+  return withNotice(told, { event: "endpoint.expiring", reason, at, since });
+}
+
+/** When the deliveries of a disabled endpoint are given up, by the time of the notice of it. */
+export function expiryOf(toldAt: Date): Date {
+  return new Date(toldAt.getTime() + expiryNoticeMs);
 }
 
 /** The endpoint without the notices that an earlier reading of it has. */
@@ -156,12 +162,12 @@ function isTime(value: unknown): boolean {
  * The webhook id of a notice names the endpoint, the beginning of the trouble and the event, so the
  * same trouble is announced once.
  */
-function webhookIdOfNotice({ tenantId, endpointId }: EndpointName, { event, since }: EndpointNotice): string {
+function webhookIdOfNotice({ tenantId, endpointId }: EndpointKey, { event, since }: EndpointNotice): string {
   const name = createHash("sha256").update(`${tenantId}\n${endpointId}`).digest("hex").slice(0, 32);
   return `evt_${name}_${since.getTime()}_${event.slice("endpoint.".length)}`;
 }
 
-function contentOf({ tenantId, endpointId }: EndpointName, notice: NoticeFacts, id: string) {
+function contentOf({ tenantId, endpointId }: EndpointKey, notice: NoticeFacts, id: string) {
   const { event: type, reason, at, host } = notice;
   const data = { tenantId, endpointId, host, reason, ...detailOf(notice) };
   return { id, type, timestamp: at.toISOString(), data };
@@ -173,7 +179,7 @@ function detailOf(notice: NoticeFacts) {
     case "endpoint.disabled":
       return { actor: notice.by ?? null };
     case "endpoint.expiring":
-      return { since, expiresAt: new Date(notice.since.getTime() + disabledMsMax).toISOString() };
+      return { since, expiresAt: expiryOf(notice.at).toISOString() };
     case "endpoint.recovered":
       return { since };
   }

@@ -6,7 +6,6 @@ const headersMax = 16;
 const maxInFlightMax = 128;
 const [rateMin, rateMax] = [0.1, 1_000];
 
-/** Headers of the platform, of the connection, and those that proxies interpret. */
 const deniedHeaders: ReadonlySet<string> = new Set([
   "connection",
   "content-digest",

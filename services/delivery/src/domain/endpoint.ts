@@ -51,7 +51,7 @@ export interface Endpoint {
   readonly ratePerSecond?: number;
 }
 
-/** After this time disabled, an endpoint's deliveries are given up. */
+/** A disabled endpoint's deliveries are given up after this time at the earliest. */
 export const disabledMsMax = 30 * 24 * 60 * 60 * 1000;
 /**
  * The tenant's other endpoints get a notice this long before a disabled endpoint's deliveries are

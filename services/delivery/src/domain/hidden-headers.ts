@@ -30,9 +30,9 @@ const hiddenCharactersMin = 6;
  */
 export function hiddenValuesOf(headers: Readonly<Record<string, string>>): string[] {
   const hidden = Object.entries(headers).flatMap(([name, value]) => (isHiddenHeader(name) ? value : []));
+  // A plain word is hidden only when it is the whole value; as a part it is taken for a scheme.
   const parts = [...hidden, ...hidden.flatMap((value) => value.split(/[ ,]+/).filter((part) => !isScheme(part)))];
   const written = parts.flatMap((part) => [part, JSON.stringify(part).slice(1, -1)]);
-  // A plain word is hidden only when it is the whole value; as a part it is taken for a scheme.
   const kept = new Set(written.filter(({ length }) => length >= hiddenCharactersMin));
   return [...kept].toSorted((a, b) => b.length - a.length);
 }

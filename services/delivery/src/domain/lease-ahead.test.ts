@@ -2,35 +2,37 @@ import { describe, expect, it } from "vitest";
 import { aheadMsOf, isQuick, lanesAhead, meanAnswerMs } from "./lease-ahead.ts";
 
 const kibibyte = 1_024;
-const places = { places: 32, bodyBytes: 2 * kibibyte, aheadMs: aheadMsOf({ leaseMs: 20_000, attemptMs: 15_000 }) };
+const pace = { slots: 32, bodyBytes: 2 * kibibyte, aheadMs: aheadMsOf({ leaseMs: 20_000, attemptMs: 15_000 }) };
 
 describe("lanes leased in advance for an endpoint", () => {
   it("are two for each attempt that the endpoint may have at once, until it has answered", () => {
-    expect(lanesAhead(places)).toBe(64);
+    expect(lanesAhead(pace)).toBe(64);
   });
 
   it("are what it takes within a second, at most 1,000, but at least two for each attempt at once", () => {
-    expect(lanesAhead({ ...places, answerMs: 80 })).toBe(400);
-    expect(lanesAhead({ ...places, answerMs: 0.5 })).toBe(1_000);
-    expect(lanesAhead({ ...places, answerMs: 15_000 })).toBe(64);
-    expect(lanesAhead({ ...places, places: 1, answerMs: 5 })).toBe(200);
+    expect(lanesAhead({ ...pace, answerMs: 80 })).toBe(400);
+    expect(lanesAhead({ ...pace, answerMs: 0.5 })).toBe(1_000);
+    expect(lanesAhead({ ...pace, answerMs: 15_000 })).toBe(64);
+    expect(lanesAhead({ ...pace, slots: 1, answerMs: 5 })).toBe(200);
   });
 
   it("are limited by its rate and by 8 MiB of bodies, but not below two for each attempt at once", () => {
-    expect(lanesAhead({ ...places, answerMs: 5, ratePerSecond: 100 })).toBe(100);
-    expect(lanesAhead({ ...places, answerMs: 5, bodyBytes: 64 * kibibyte })).toBe(128);
-    expect(lanesAhead({ ...places, answerMs: 5, bodyBytes: 1_024 * kibibyte })).toBe(64);
+    expect(lanesAhead({ ...pace, answerMs: 5, ratePerSecond: 100 })).toBe(100);
+    expect(lanesAhead({ ...pace, answerMs: 5, bodyBytes: 64 * kibibyte })).toBe(128);
+    expect(lanesAhead({ ...pace, answerMs: 5, bodyBytes: 1_024 * kibibyte })).toBe(64);
   });
 
   it("are worth a wait when the endpoint takes 256 of them within a second", () => {
-    expect(isQuick({ ...places, answerMs: 100 }, 0)).toBe(true);
-    expect(isQuick({ ...places, answerMs: 200 }, 0)).toBe(false);
+    expect(isQuick({ ...pace, answerMs: 100 }, 0)).toBe(true);
+    expect(isQuick({ ...pace, answerMs: 200 }, 0)).toBe(false);
+    expect(isQuick({ ...pace, slots: 128, answerMs: 450 }, 0)).toBe(true);
+    expect(isQuick({ ...pace, slots: 128, answerMs: 550 }, 0)).toBe(false);
   });
 
   it("are worth a wait before the endpoint's first answer, until it has been silent for 200 ms", () => {
-    expect(isQuick(places, 199)).toBe(true);
-    expect(isQuick(places, 200)).toBe(false);
-    expect(isQuick({ ...places, answerMs: 5 }, 200)).toBe(false);
+    expect(isQuick(pace, 199)).toBe(true);
+    expect(isQuick(pace, 200)).toBe(false);
+    expect(isQuick({ ...pace, answerMs: 5 }, 200)).toBe(false);
   });
 });
 

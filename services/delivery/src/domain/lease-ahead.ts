@@ -5,7 +5,7 @@ import { movingMean } from "./moving-mean.ts";
 /** How many attempts an endpoint takes at once, and how fast. */
 export interface EndpointPace {
   /** Most attempts in flight. */
-  readonly places: number;
+  readonly slots: number;
   /** Most attempts a second; absent for no limit. */
   readonly ratePerSecond?: number | undefined;
   /** Mean time of its last answers, in milliseconds; absent before the first. */
@@ -20,7 +20,7 @@ export interface EndpointPace {
  * So many lanes may be leased for each attempt that may be in flight, however slow the endpoint is,
  * so that the next attempt can start at once.
  */
-const lanesPerPlace = 2;
+const lanesPerSlot = 2;
 const lanesMax = 1_000;
 /**
  * Most bytes of the bodies of an endpoint's leased lanes; a fifth of the payload cache's 40 MiB, so
@@ -29,6 +29,11 @@ const lanesMax = 1_000;
 const bytesMax = 8 * 1024 * 1024;
 /** An endpoint is quick when it takes this many lanes, one batch of ingest, within `aheadMs`. */
 const quickLanes = 256;
+
+/** The time of a lease: the longest attempt, and a margin. */
+export function leaseMsOf({ attemptMs, leaseMarginMs }: { attemptMs: number; leaseMarginMs: number }): number {
+  return attemptMs + leaseMarginMs;
+}
 
 /**
  * The time within which a leased lane should start: a fifth of the margin that a lease has over the
@@ -44,12 +49,16 @@ export function aheadMsOf({ leaseMs, attemptMs }: { leaseMs: number; attemptMs: 
  * flight; later what the endpoint takes within `aheadMs`, at most 1,000 lanes or 8 MiB of bodies,
  * but still at least those two for each attempt.
  */
-export function lanesAhead({ places, ratePerSecond, answerMs, bodyBytes, aheadMs }: EndpointPace): number {
-  const least = lanesPerPlace * places;
-  if (answerMs === undefined) return least;
-  const perSecond = Math.min((places * 1_000) / Math.max(1, answerMs), ratePerSecond ?? Number.POSITIVE_INFINITY);
+export function lanesAhead(pace: EndpointPace): number {
+  return Math.max(lanesPerSlot * pace.slots, takenAhead(pace) ?? 0);
+}
+
+/** How many lanes an endpoint takes within `aheadMs`; undefined before its first answer. */
+function takenAhead({ slots, ratePerSecond, answerMs, bodyBytes, aheadMs }: EndpointPace): number | undefined {
+  if (answerMs === undefined) return undefined;
+  const perSecond = Math.min((slots * 1_000) / Math.max(1, answerMs), ratePerSecond ?? Number.POSITIVE_INFINITY);
   const most = Math.min(lanesMax, Math.floor(bytesMax / Math.max(1, bodyBytes)));
-  return Math.max(least, Math.min(most, Math.floor((perSecond * aheadMs) / 1_000)));
+  return Math.min(most, Math.floor((perSecond * aheadMs) / 1_000));
 }
 
 /** An endpoint with attempts in flight and no answer for this time is not quick. */
@@ -63,7 +72,7 @@ const stallMs = 200;
  * @param silentMs for how long attempts have been in flight without any answer
  */
 export function isQuick(pace: EndpointPace, silentMs: number): boolean {
-  return silentMs < stallMs && (pace.answerMs === undefined || lanesAhead(pace) >= quickLanes);
+  return silentMs < stallMs && (takenAhead(pace) ?? quickLanes) >= quickLanes;
 }
 
 /** The mean after another answer, mostly of the last eight. */

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createPayload, webhookIdOf } from "./payload.ts";
-import { vector } from "./webhook-vector.ts";
+import { createPayload, earlierWebhookIds, webhookIdOf } from "./payload.ts";
+import { vector } from "../../test/support/webhook-vector.ts";
 
 const bytes = Buffer.from(vector.snapshotBase64, "base64");
 const snapshot = { ...vector, bytes, sha256: Buffer.from(vector.sha256, "hex") };
@@ -50,5 +50,11 @@ describe("a webhook id", () => {
   it("ends with _r2 for a snapshot that was signed again after a revocation", () => {
     expect(webhookIdOf(vector, 2)).toBe(`${webhookIdOf(vector)}_r2`);
     expect(createPayload(snapshot, { ...signature, signingNumber: 2 }).webhookId).toBe(webhookIdOf(vector, 2));
+  });
+
+  it("tells the ids that the webhook had under earlier signatures", () => {
+    expect(earlierWebhookIds(webhookIdOf(vector, 3))).toEqual([webhookIdOf(vector), webhookIdOf(vector, 2)]);
+    const others = [webhookIdOf(vector), `${webhookIdOf(vector)}_r0`, webhookIdOf(vector, 100), "evt_1_r3"];
+    expect(others.flatMap(earlierWebhookIds)).toEqual([]);
   });
 });

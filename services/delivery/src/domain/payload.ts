@@ -59,7 +59,7 @@ export interface SnapshotSignature {
   signingNumber: number;
 }
 
-/** The webhook of a snapshot: the same for every endpoint, retry and replay. */
+/** The webhook of a snapshot under one signature: the same for every endpoint, retry and replay. */
 export interface Payload {
   webhookId: string;
   signingNumber: number;
@@ -83,7 +83,20 @@ export type Postable = Omit<Payload, "keyId"> & Partial<Pick<Payload, "keyId">>;
  */
 export function webhookIdOf({ tenantId, documentId, sequence }: Reference, signingNumber = 1): string {
   const name = hash("sha256", `${tenantId}\n${documentId}`).slice(0, 32);
-  return `snp_${name}_${sequence}${signingNumber > 1 ? `_r${signingNumber}` : ""}`;
+  return numbered(`snp_${name}_${sequence}`, signingNumber);
+}
+
+function numbered(first: string, signingNumber: number): string {
+  return signingNumber > 1 ? `${first}_r${signingNumber}` : first;
+}
+
+/**
+ * The ids that a webhook had before its snapshot was signed again: of `snp_…_1_r3`, `snp_…_1` and
+ * `snp_…_1_r2`. None for a first id, a number above 99, and any other text.
+ */
+export function earlierWebhookIds(webhookId: string): string[] {
+  const [, first = "", signingNumber = "1"] = /^(snp_[0-9a-f]{32}_\d+)_r(\d{1,2})$/.exec(webhookId) ?? [];
+  return Array.from({ length: Math.max(0, Number(signingNumber) - 1) }, (_, at) => numbered(first, at + 1));
 }
 
 /** Upper bound of the bytes around the snapshot in a payload, including the signature. */

@@ -6,6 +6,9 @@ const preferred = (replicas: readonly string[]) => partitions.map((partition) =>
 
 test("all replicas prefer the same one for a partition, in whatever order they know each other", () => {
   expect(preferred(["a", "b", "c"])).toEqual(preferred(["c", "a", "b"]));
+});
+
+test("each replica is preferred for some partitions, and none is where there are no replicas", () => {
   expect(new Set(preferred(["a", "b", "c"]))).toEqual(new Set(["a", "b", "c"]));
   expect(preferredReplica(0, [])).toBeUndefined();
 });

@@ -66,12 +66,12 @@ describe("Retry-After", () => {
     [" 0 ", 0],
     ["Sat, 21 Nov 2026 09:01:30 GMT", 90_000],
     ["Sat, 21 Nov 2026 08:00:00 GMT", 0],
-  ])("reads %j", (header, ms) => {
+  ])("%j is read as %i ms", (header, ms) => {
     expect(parseRetryAfter(header, now)).toBe(ms);
   });
 
   it.each(["", "soon", "-5", "1.5", "1e3", "99999999999", "2026-11-21", "Sat, 99 Nov 2026 09:01:30 GMT"])(
-    "ignores %j",
+    "%j is ignored",
     (header) => {
       expect(parseRetryAfter(header, now)).toBeUndefined();
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { vector } from "./webhook-vector.ts";
+import { vector } from "../../test/support/webhook-vector.ts";
 import { webhookHeaders } from "./webhook-headers.ts";
 
 const payload = {
@@ -54,11 +54,14 @@ describe("the headers of an attempt", () => {
     expect(sent).toEqual({ ...webhookHeaders(attempt), authorization: "Basic eA==" });
   });
 
-  it("name the replay, and name no key for a ping", () => {
+  it("name the replay that makes the attempt", () => {
     expect(webhookHeaders({ ...attempt, replayId: "r1" })).toEqual({
       ...webhookHeaders(attempt),
       "vidimus-replay-id": "r1",
     });
+  });
+
+  it("name no key for a ping", () => {
     const { keyId: _, ...ping } = payload;
     expect(webhookHeaders({ ...attempt, payload: ping })).not.toHaveProperty("vidimus-key-id");
   });

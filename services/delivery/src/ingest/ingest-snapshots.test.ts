@@ -73,7 +73,7 @@ function openIngest(full: ReadonlySet<string> = new Set()) {
     deliveries: {
       insert: async (deliveries: readonly NewDelivery[]) => {
         stored.push(...deliveries);
-        return deliveries.map(({ place }) => place);
+        return deliveries.map(({ standing }) => standing);
       },
       delete: nothing,
     },

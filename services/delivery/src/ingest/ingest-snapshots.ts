@@ -121,7 +121,7 @@ export class Ingest {
     return isBurst ? this.#enqueueBurst(group) : this.#enqueueSingle(group);
   }
 
-  /** @param mayWait whether to wait for capacity at quick endpoints */
+  /** @param mayWait whether to wait for capacity at quick endpoints; see `Sender.reserve` */
   async #run(groups: readonly Group[], mayWait: boolean): Promise<void[]> {
     const batch = groups.flatMap(({ handlings }) => handlings);
     const byKey = new Map(batch.map((handling) => [handling.key, handling]));

@@ -33,14 +33,15 @@ export function listenForReferences(deps: ListenDeps): () => void {
     const references = parseReferences(data).filter(({ tenantId }) => isPreferredFor(tenantId));
     if (references.length > 0) ingest.ingest(references).catch(report);
   };
-  const standing = new Map<string, Disposable>();
+  const subscriptions = new Map<string, Disposable>();
   const follow = () => {
     const wanted = subjectsOf(deps);
-    for (const subject of wanted) if (!standing.has(subject)) standing.set(subject, bus.onBroadcast(subject, handle));
-    for (const [subject, subscription] of standing) {
+    for (const subject of wanted)
+      if (!subscriptions.has(subject)) subscriptions.set(subject, bus.onBroadcast(subject, handle));
+    for (const [subject, subscription] of subscriptions) {
       if (wanted.has(subject)) continue;
       subscription[Symbol.dispose]();
-      standing.delete(subject);
+      subscriptions.delete(subject);
     }
   };
   follow();

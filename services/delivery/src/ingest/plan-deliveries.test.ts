@@ -23,7 +23,7 @@ function plan(snapshots: Snapshot[], endpoints: Endpoint[], capacity = 10, inHan
   const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, ...limits, now });
   return {
     deliveries: deliveries.map(
-      ({ endpointId, documentId, sequence, place }) => `${endpointId} ${documentId}${sequence} ${place}`,
+      ({ endpointId, documentId, sequence, standing }) => `${endpointId} ${documentId}${sequence} ${standing}`,
     ),
     excluded: excluded.map(({ endpointId, documentId, sequence }) => `${endpointId} ${documentId}${sequence}`),
   };

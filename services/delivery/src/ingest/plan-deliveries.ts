@@ -68,10 +68,10 @@ export function planDeliveries(input: DeliveryPlanInput): DeliveryPlan {
     const bodyBytes = bodyBytesOf(snapshot);
     const names = { ...lane, deliveryId, webhookId, signingNumber: 1, sequence };
     const delivery = { ...names, createdAt: now, bodyBytes, snapshot: factsOf(snapshot) };
-    deliveries.push({ ...delivery, place: placeOf(delivery, endpoint) });
+    deliveries.push({ ...delivery, standing: standingOf(delivery, endpoint) });
   }
 
-  function placeOf(delivery: Delivery, endpoint: Endpoint): NewDelivery["place"] {
+  function standingOf(delivery: Delivery, endpoint: Endpoint): NewDelivery["standing"] {
     const key = laneKey(delivery);
     if (lanes.has(key) || isInHand(delivery)) return "behind";
     lanes.add(key);

@@ -2,8 +2,9 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v1/snapshot_feed_service";
 import type { EventBus } from "@vidimus/kit/nats/event-bus";
+import { repeat } from "@vidimus/kit/service/repeat";
+import { sleep } from "@vidimus/kit/service/sleep";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import { setTimeout as pause } from "node:timers/promises";
 import { type Reference, snapshotKey } from "../domain/payload.ts";
 import { Standstill } from "../replicas/standstill.ts";
 import type { Ingest } from "./ingest-snapshots.ts";
@@ -38,61 +39,53 @@ const pagesAhead = 4;
  * the broker disconnects or connects again. Snapshots in ingest are skipped.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
-  const stop = new AbortController();
-  const loop = run(deps, stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await loop;
-    },
-  };
-}
-
-async function run(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
-  // The broker connection during the last walk without a fault. With another connection, messages
-  // may have been lost since, so the next walk includes all pending snapshots.
+  // The broker connection during the last walk.
+  let connection: number | undefined;
+  // The one during the last walk without a fault. With another connection, messages may have been
+  // lost since, so the next walk includes all pending snapshots.
   let walkedOver: number | undefined;
   let tookOverAt = performance.now();
   let waitingFor = "";
   const standstill = new Standstill(deps.overdueMs);
-  while (!signal.aborted) {
-    const connection = deps.bus.connectionNumber();
+  const walkOnce = async (signal: AbortSignal) => {
+    connection = deps.bus.connectionNumber();
     const isAll = connection === undefined || connection !== walkedOver;
     const isTakeover = performance.now() - tookOverAt >= deps.overdueMs;
-    const faults = await walk(deps, { isAll, standstill: isTakeover ? standstill : undefined }, signal);
+    const [fault] = await walk(deps, { isAll, standstill: isTakeover ? standstill : undefined }, signal);
     if (isTakeover) tookOverAt = performance.now();
-    const [fault] = faults;
-    if (fault === undefined) walkedOver = connection;
-    const reason = fault === undefined ? "" : reasonOf(fault);
-    // A reason is logged once: while documents or signing is unavailable, every walk fails with the
-    // same one.
-    if (!signal.aborted && reason !== waitingFor) {
-      if (reason === "") deps.log.info("snapshots flow again");
-      else deps.log.warn({ err: fault }, "snapshots wait");
-    }
-    waitingFor = reason;
-    await untilNext(deps, connection, signal);
-  }
-}
-
-function reasonOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
+    if (fault !== undefined) throw fault;
+    walkedOver = connection;
+    if (waitingFor !== "" && !signal.aborted) deps.log.info("snapshots flow again");
+    waitingFor = "";
+  };
+  return repeat(walkOnce, {
+    everyMs: deps.intervalMs,
+    pause: (ms, signal) => untilNext(deps, connection, ms, signal),
+    onFailure(error) {
+      // A reason is logged once: while documents or signing is unavailable, every walk fails with
+      // the same one.
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== waitingFor) deps.log.warn({ err: error }, "snapshots wait");
+      waitingFor = reason;
+    },
+  });
 }
 
 /**
- * Sleeps for `intervalMs`, or until the broker disconnects or connects again; for `aloneMs` while
- * it is not connected.
+ * Sleeps for `ms`, or until the broker disconnects or connects again; for `aloneMs` while it is not
+ * connected.
  */
 async function untilNext(
-  { bus, intervalMs, aloneMs }: ReconcilerDeps,
+  { bus, aloneMs }: ReconcilerDeps,
   connection: number | undefined,
+  ms: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const until = Date.now() + intervalMs;
+  const until = Date.now() + ms;
   const isSame = () => connection !== undefined && bus.connectionNumber() === connection;
   do {
     const leftMs = Math.max(0, until - Date.now());
-    await pause(Math.min(aloneMs, leftMs), undefined, { signal }).catch(() => {});
+    await sleep(Math.min(aloneMs, leftMs), signal);
   } while (isSame() && Date.now() < until && !signal.aborted);
 }
 
@@ -108,7 +101,7 @@ async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, sign
   const faults: unknown[] = [];
   const note = (error: unknown) => void faults.push(error);
   const now = Date.now();
-  if (standstill) await walkUntil(deps, now - deps.overdueMs, standing(standstill, now), signal).catch(note);
+  if (standstill) await walkUntil(deps, now - deps.overdueMs, stoodStill(standstill, now), signal).catch(note);
   const until = isAll ? undefined : now - 2 * deps.intervalMs;
   await walkUntil(deps, until, ({ tenantId }) => deps.isPreferredFor(tenantId), signal).catch(note);
   return faults;
@@ -138,7 +131,7 @@ async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, sign
  * Makes the filter for one walk. A reference passes when the oldest pending snapshot of its tenant,
  * which the walk lists first, has stood still.
  */
-function standing(standstill: Standstill, now: number): (reference: Reference) => boolean {
+function stoodStill(standstill: Standstill, now: number): (reference: Reference) => boolean {
   const tenants = new Map<string, boolean>();
   standstill.forgetBefore(now - 60_000);
   return (reference) => {

@@ -30,14 +30,14 @@ const snapshot: FeedSnapshot = {
 };
 
 /**
- * Stores the snapshot's delivery, which the database places as `fate`, and returns before the
- * snapshot is signed. @returns the arrivals of which the lane was told
+ * Stores the snapshot's delivery with this standing, and returns before the snapshot is signed.
+ * @returns the arrivals of which the lane was told
  */
-async function store(fate: "behind" | "known"): Promise<Arrival[]> {
+async function store(standing: "behind" | "known"): Promise<Arrival[]> {
   const told: Arrival[] = [];
   const nothing = async () => {};
   const deps = {
-    deliveries: { insert: async () => [fate], delete: nothing },
+    deliveries: { insert: async () => [standing], delete: nothing },
     laneEndings: { supersede: nothing },
     lanes: {
       expedite: async (arrivals: readonly Arrival[]) => void told.push(...arrivals),

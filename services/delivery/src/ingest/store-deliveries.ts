@@ -77,11 +77,11 @@ export async function storeDeliveries(
 
 interface StoredLanes {
   readonly deliveries: readonly NewDelivery[];
-  /** The lanes that this process has leased. */
+  /** Leased by this process, which has all their rows. */
   readonly lanes: readonly LeasedLane[];
   /** Ids of the disabled endpoints. */
   readonly disabled: ReadonlySet<string>;
-  /** Whether lanes of enabled endpoints are due that nobody has leased. */
+  /** Whether lanes of enabled endpoints may be due that nobody has leased. */
   readonly isDue: boolean;
 }
 
@@ -97,9 +97,9 @@ async function store(
   const capacityOf = ({ endpointId }: Endpoint) => reservation.of(endpointId);
   const takeBody = (delivery: Delivery) => reservation.takeBody(delivery);
   const { deliveries, excluded } = planDeliveries({ snapshots, endpoints, isInHand, capacityOf, takeBody, now });
-  const places = await deps.deliveries.insert(deliveries, leaseUntil);
+  const standings = await deps.deliveries.insert(deliveries, leaseUntil);
   await deps.laneEndings.supersede(excluded, now);
-  const stored = (place: Stored) => deliveries.filter((_, index) => places[index] === place);
+  const stored = (standing: Stored) => deliveries.filter((_, index) => standings[index] === standing);
   const leasedAtFirst = leasedLanes(stored("leased"), stored("behind"), leaseUntil);
   const withOlder = await deps.lanes.withOlder(leasedAtFirst);
   // These lanes have older rows that are not in memory, so their leases end; a claim loads all

@@ -1,5 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
-
 /** An alarm clock for one sleeper. It rings at the earliest requested time. */
 export class Alarm {
   #rung = Promise.withResolvers<void>();
@@ -21,14 +19,17 @@ export class Alarm {
   }
 
   /**
-   * Sleeps until the alarm rings, at most for `ms`. Ends at once when the alarm has rung since the
-   * last sleep.
+   * Sleeps until the alarm rings or the signal aborts, at most for `ms`. Ends at once when the alarm
+   * has rung since the last sleep.
    */
-  async sleep(ms: number): Promise<void> {
-    const late = new AbortController();
-    const timer = pause(ms, undefined, { signal: late.signal }).catch(() => {});
-    await Promise.race([this.#rung.promise, timer]);
-    late.abort();
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const ring = () => this.ring();
+    const late = setTimeout(ring, ms);
+    if (signal.aborted) ring();
+    signal.addEventListener("abort", ring, { once: true });
+    await this.#rung.promise;
+    signal.removeEventListener("abort", ring);
+    clearTimeout(late);
     clearTimeout(this.#timer);
     this.#at = Number.POSITIVE_INFINITY;
     this.#rung = Promise.withResolvers<void>();

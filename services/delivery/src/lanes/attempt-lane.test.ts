@@ -25,7 +25,7 @@ function laneOf(leftMs: number, count = 1) {
       signingNumber: 1,
       bodyBytes: 2_000,
     };
-    return toNewSendable(Object.assign(ids, { sequence: n + 1, createdAt: new Date(), place: "leased" as const }));
+    return toNewSendable(Object.assign(ids, { sequence: n + 1, createdAt: new Date(), standing: "leased" as const }));
   });
   const times = { leaseUntil: new Date(Date.now() + leftMs), dueAt: new Date() };
   return toLeasedLane({ _id: "1", generation: 1 }, wholeLane(rows), times);
@@ -43,7 +43,7 @@ function openDeps(timeouts: number) {
     directory: { find: async () => endpoint, findNow: async () => endpoint },
     payloads: { get: async () => ({ ...payload, committedAt: new Date(), body }) },
     lanes: { renew: async () => true, loadArrivals: async (lane) => lane, appointBearers: nothing, expedite: nothing },
-    journal: { noteAccepted: nothing },
+    journal: { noteAccepted: async () => false },
     resentRows: { endOutrun: async () => [] },
     record: async (record) => {
       if (left === 0) {
@@ -143,7 +143,7 @@ it("gives up a row nearly 72 hours old when a second read shows its endpoint unc
   expect(await journalOldRow({})).toMatchObject({ ended: ["exhausted"], expedited: 0, reads: 1 });
 });
 
-it("has the bodies of later rows made with that of the row to send, not those of rows that yielded", async () => {
+it("asks for the bodies of a row and of all rows behind it at once, not for those of rows that yielded", async () => {
   const { deps } = openDeps(0);
   const next: number[][] = [];
   const get: AttemptDeps["payloads"]["get"] = (row, others = []) => {

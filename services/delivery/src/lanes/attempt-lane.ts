@@ -46,9 +46,9 @@ export type Prepared =
       readonly payload: Postable;
     }
   /**
-   * `gone`: the endpoint was deleted. `disabled`: the endpoint is disabled. `lost`: another process
-   * has the lease, or the lane has no row. `outrun`: the row was to send a snapshot again, and a
-   * newer snapshot of the document has come.
+   * `gone`: the endpoint was deleted. `disabled`: the endpoint is disabled. `lost`: this process
+   * has lost the lease, or the lane has no row. `outrun`: the row was to send a snapshot again, and
+   * a newer snapshot of the document has come.
    */
   | { readonly kind: "gone" | "disabled" | "lost" | "outrun" }
   /**
@@ -57,7 +57,7 @@ export type Prepared =
    */
   | { readonly kind: "unavailable" };
 
-type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
+export type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;
 
 /**
  * Gets the body, reads the endpoint, and renews the lease if it would not outlast the attempt.
@@ -96,7 +96,7 @@ function firstBytes(rows: readonly SendableRow[]): readonly SendableRow[] {
 }
 
 /**
- * The lane with a lease that lasts longer than an attempt; undefined when another process has the
+ * The lane with a lease that lasts longer than an attempt; undefined when this process has lost the
  * lease.
  */
 async function outlivingAttempt(
@@ -121,6 +121,8 @@ export async function postAttempt(deps: Pick<AttemptDeps, "post">, attempt: Read
 
 export interface JournaledAttempt {
   readonly step: LaneStep<SendableRow>;
+  /** The rows whose ends were journaled. */
+  readonly ended: LaneStep<SendableRow>["ended"];
   /** The lane under a new lease, when this process may send the next row at once. */
   readonly lane?: LeasedLane;
   readonly isLost: boolean;
@@ -163,17 +165,20 @@ export async function journalAttempt(
         lane = await deps.lanes.loadArrivals(lane);
         continue;
       }
-      if (journaled.kind === "lost") await noteLost(deps, attempt.row, outcome);
-      else if (step.next === "unknown") await deps.lanes.appointBearers([attempt.row], new Date());
-      const isWaiting = journaled.kind === "done" && step.next === "wait" && verdictOf(outcome) !== "accepted";
+      if (journaled.kind === "lost") {
+        const isDelivered = await noteLost(deps, attempt.row, outcome);
+        return { step, ended: isDelivered ? [{ row: attempt.row, state: "delivered" }] : [], isLost: true };
+      }
+      if (step.next === "unknown") await deps.lanes.appointBearers([attempt.row], new Date());
+      const isWaiting = step.next === "wait" && verdictOf(outcome) !== "accepted";
       if (isWaiting && (await expediteIfEnabled(deps, attempt.endpoint, attempt.row))) {
         step = { ...step, lane: { ...step.lane, dueAt: new Date(), isExpedited: true } };
       }
-      const kept = journaled.kind === "done" && journaled.lane ? { lane: journaled.lane } : {};
-      return { step, isLost: journaled.kind === "lost", ...kept };
+      const kept = journaled.lane ? { lane: journaled.lane } : {};
+      return { step, ended: step.ended, isLost: false, ...kept };
     } catch (error) {
       deps.log.warn({ err: error, deliveryId: attempt.row.deliveryId }, "attempt not recorded");
-      if (Date.now() > lane.leaseUntil.getTime()) return { step, isLost: true };
+      if (Date.now() > lane.leaseUntil.getTime()) return { step, ended: [], isLost: true };
       await pause(recordRetryMs);
     }
   }
@@ -196,11 +201,14 @@ function endOf({ startedAt, tookMs }: AttemptOutcome): Date {
 
 /**
  * Notes an accepted webhook even when another process has the lane, so that it is not sent again.
+ *
+ * @returns whether that has ended the row
  */
-async function noteLost(deps: AttemptDeps, row: SendableRow, outcome: AttemptOutcome): Promise<void> {
-  if (verdictOf(outcome) !== "accepted") return;
-  await deps.journal.noteAccepted(row, outcome);
+async function noteLost(deps: AttemptDeps, row: SendableRow, outcome: AttemptOutcome): Promise<boolean> {
+  if (verdictOf(outcome) !== "accepted") return false;
+  const isDelivered = await deps.journal.noteAccepted(row, outcome);
   await deps.lanes.appointBearers([row], new Date());
+  return isDelivered;
 }
 
 export async function untilEnded(running: ReadonlySet<Promise<void>>, ms: number): Promise<void> {

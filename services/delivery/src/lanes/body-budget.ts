@@ -19,9 +19,11 @@ interface Body {
 }
 
 /**
- * Limits the bytes of bodies that leased lanes need. It is asked before a lease is taken, so that
- * no process leases more than it can hold. A body counts once for all its endpoints. A tenant gets
- * at most half, or a single larger body. A body of any size is allowed while no other one is held.
+ * Limits the bytes of bodies that leased lanes need. Ingest and claims ask it before they take a
+ * lease, so that no process leases more than it can hold. A lane that goes on with its next row is
+ * released when that row's body does not fit. A body counts once for all its endpoints. A tenant
+ * gets at most half, or a single larger body. A body of any size is allowed while no other one is
+ * held.
  */
 export class BodyBudget {
   readonly #bytesMax: number;

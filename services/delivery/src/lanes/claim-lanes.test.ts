@@ -13,10 +13,14 @@ const names = { tenantId: "acme", endpointId: "e1" };
 const settings = { url: "https://e1.example/", secrets: [Buffer.alloc(32)] as const, headers: {}, enabled: true };
 const endpoint: Endpoint = { ...names, ...settings, createdAt: new Date(), events: eventsByDefault, maxInFlight: 4 };
 
-/** The scope of a claim for an endpoint, one of whose lanes has no body. */
+/**
+ * The scope of a claim for an endpoint, one of whose lanes has no body.
+ *
+ * @param gate that is known before the claim
+ */
 async function scopeOf(
   gate: EndpointQueue["gate"],
-  { fresh = new FreshTenants(), answerMs = 1_000 } = {},
+  { fresh = new FreshTenants(), answerMs = 1_000, stored = gate } = {},
 ): Promise<ClaimScope | undefined> {
   const bodies = new BodyBudget(1_000_000);
   const answerTimes = new AnswerTimes();
@@ -30,7 +34,7 @@ async function scopeOf(
   let claimed: ClaimScope | undefined;
   const deps = {
     directory: { find: async () => endpoint },
-    gates: { ensureKnown: async () => {} },
+    gates: { refresh: async (refreshed: EndpointQueue) => refreshed.adopt(stored) },
     deleteUndelivered: async () => {},
     lanes: {
       claim: async (scope: ClaimScope) => {
@@ -62,4 +66,9 @@ it("a backlog claims 32 lanes at once while another tenant has just published, a
   expect(await scopeOf(newGate, quick)).toMatchObject({ limit: 256 });
   fresh.note("other");
   expect(await scopeOf(newGate, quick)).toMatchObject({ limit: 32 });
+});
+
+it("an endpoint that another replica has paused since its gate was known gets no claim", async () => {
+  expect(await scopeOf(newGate)).toBeDefined();
+  expect(await scopeOf(newGate, { stored: { ...newGate, pausedUntil: Date.now() + 8_000 } })).toBeUndefined();
 });

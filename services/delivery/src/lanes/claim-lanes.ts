@@ -10,7 +10,7 @@ import type { StoredGates } from "./stored-gates.ts";
 
 interface ClaimLanesDeps {
   readonly directory: Pick<EndpointDirectory, "find">;
-  readonly gates: Pick<StoredGates, "ensureKnown">;
+  readonly gates: Pick<StoredGates, "refresh">;
   readonly lanes: Pick<LaneStore, "claim">;
   readonly deleteUndelivered: DeleteUndelivered;
   readonly bodies: BodyBudget;
@@ -46,7 +46,10 @@ export async function claimLanes(
     if (!endpoint) await deps.deleteUndelivered(queue);
     return false;
   }
-  await deps.gates.ensureKnown(queue);
+  // The gate in memory may be outdated: until replicas know of each other, two of them believe that
+  // they are preferred for a tenant. And a replica that once took over an overdue lane may
+  // still have the gate that it read then.
+  await deps.gates.refresh(queue);
   const now = Date.now();
   queue.applySettings(endpoint, now);
   const most = deps.fresh.hasOthers(queue.tenantId) ? givingWayMax : undefined;

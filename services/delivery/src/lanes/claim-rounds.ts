@@ -1,3 +1,4 @@
+import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { Standstill } from "../replicas/standstill.ts";
 import type { EndpointDue } from "../store/lane-schedule.ts";
@@ -33,29 +34,13 @@ const retryMs = 250;
  * from MongoDB in every round.
  */
 export function startClaiming(deps: ClaimRoundsDeps): AsyncDisposable {
-  const stop = new AbortController();
-  const loop = claimUntilStopped(deps, stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      deps.alarm.ring();
-      await loop;
-    },
-  };
-}
-
-async function claimUntilStopped(deps: ClaimRoundsDeps, signal: AbortSignal): Promise<void> {
   const standstill = new Standstill(deps.overdueMs);
-  while (!signal.aborted) {
-    let sleepMs = deps.pollMs;
-    try {
-      await claimRound(deps, standstill);
-    } catch (error) {
-      deps.log.warn({ err: error }, "nothing can be claimed");
-      sleepMs = retryMs;
-    }
-    if (!signal.aborted) await deps.alarm.sleep(sleepMs);
-  }
+  return repeat(() => claimRound(deps, standstill), {
+    everyMs: deps.pollMs,
+    retryMs,
+    pause: (ms, signal) => deps.alarm.sleep(ms, signal),
+    onFailure: (error) => deps.log.warn({ err: error }, "nothing can be claimed"),
+  });
 }
 
 async function claimRound(deps: ClaimRoundsDeps, standstill: Standstill): Promise<void> {

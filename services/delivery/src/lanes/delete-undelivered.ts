@@ -1,7 +1,7 @@
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { setTimeout as pause } from "node:timers/promises";
 import type { DeliveryStore } from "../store/delivery-store.ts";
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 
 interface DeleteUndeliveredDeps {
   readonly deliveries: Pick<DeliveryStore, "deletePending">;
@@ -12,7 +12,7 @@ interface DeleteUndeliveredDeps {
  * Deletes the undelivered rows of a deleted endpoint. Resolves when a first batch is deleted; the
  * others follow in the background. Resolves at once while rows of the endpoint are being deleted.
  */
-export type DeleteUndelivered = (endpoint: EndpointName) => Promise<void>;
+export type DeleteUndelivered = (endpoint: EndpointKey) => Promise<void>;
 
 /**
  * Deletes in batches, because a backlog of 20,000 rows takes more than the ten seconds that a
@@ -27,12 +27,12 @@ export function createDeleteUndelivered(
   signal: AbortSignal,
 ): DeleteUndelivered {
   const underway = new Set<string>();
-  const batch = async ({ tenantId, endpointId }: EndpointName) => {
+  const batch = async ({ tenantId, endpointId }: EndpointKey) => {
     const startedAt = performance.now();
     const hasMore = await deliveries.deletePending(tenantId, endpointId);
     return { hasMore, tookMs: performance.now() - startedAt };
   };
-  const deleteRest = async (endpoint: EndpointName, firstMs: number) => {
+  const deleteRest = async (endpoint: EndpointKey, firstMs: number) => {
     let last = { hasMore: true, tookMs: firstMs };
     while (last.hasMore) {
       await pause(last.tookMs, undefined, { signal });

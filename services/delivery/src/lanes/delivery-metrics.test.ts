@@ -1,6 +1,19 @@
 import { Registry } from "prom-client";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { type NewDelivery, toNewSendable } from "../store/delivery-rows.ts";
 import { createDeliveryMetrics } from "./delivery-metrics.ts";
+
+const createdAt = new Date();
+const names = { tenantId: "acme", endpointId: "e1", documentId: "d1", deliveryId: "v1", webhookId: "w1", sequence: 1 };
+const delivery: NewDelivery = { ...names, signingNumber: 1, createdAt, bodyBytes: 2, standing: "due" };
+const payload = { webhookId: "w1", signingNumber: 1, event: "e", committedAt: createdAt, body: Buffer.from("{}") };
+const facts = { reason: "accepted" as const, at: createdAt, since: createdAt, host: "receiver.example" };
+const notice: NewDelivery = { ...delivery, notice: { event: "endpoint.recovered", ...facts } };
+
+function open(registry: Registry) {
+  const lanes = { backlog: async () => [] };
+  return createDeliveryMetrics({ registry, lanes, endpoints: { listDisabledIds: async () => [] }, queues: [] });
+}
 
 test("a scrape shows the backlog's age by endpoint and its greatest age, with one read of the database", async () => {
   const registry = new Registry();
@@ -25,4 +38,37 @@ test("a scrape shows the backlog's age by endpoint and its greatest age, with on
   expect(reads).toBe(1);
   backlog.shift();
   expect(await registry.metrics()).not.toContain("late");
+});
+
+test("while the backlog cannot be read, the age of the oldest webhook has no value", async () => {
+  const registry = new Registry();
+  const backlog = vi.fn<() => Promise<{ endpointId: string; oldestAt: Date }[]>>();
+  const endpoints = { listDisabledIds: async () => [] };
+  createDeliveryMetrics({ registry, lanes: { backlog }, endpoints, queues: [] });
+  for (const reads of [false, true, false]) {
+    if (reads) backlog.mockResolvedValueOnce([]);
+    else backlog.mockRejectedValueOnce(new Error("MongoDB does not answer"));
+    expect(/^vidimus_delivery_oldest_seconds 0$/m.test(await registry.metrics())).toBe(reads);
+  }
+});
+
+test("all states in which deliveries end are counted from zero, so that the first increase is seen", async () => {
+  const registry = new Registry();
+  open(registry);
+  const text = await registry.metrics();
+  for (const state of ["delivered", "superseded", "exhausted"]) {
+    expect(text).toContain(`vidimus_deliveries_ended_total{state="${state}"} 0`);
+  }
+});
+
+test.each([
+  ["the time from a snapshot's commit to its 2xx is observed", delivery, 1, 1],
+  ["no time is observed of a snapshot that was signed again, which may be old", delivery, 2, 0],
+  ["no time is observed of a notice, which has no commit", notice, 1, 0],
+])("%s", async (_title, stored, signingNumber, observed) => {
+  const registry = new Registry();
+  const row = toNewSendable(stored);
+  const attempt = { row, payload: { ...payload, signingNumber } };
+  open(registry).observe(attempt, { startedAt: new Date(), tookMs: 1, status: 204 }, [{ row, state: "delivered" }]);
+  expect(await registry.metrics()).toContain(`vidimus_delivery_seconds_count ${observed}`);
 });

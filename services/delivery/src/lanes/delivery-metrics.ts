@@ -16,11 +16,14 @@ interface MetricsDeps {
 }
 
 export interface DeliveryMetrics {
+  /** @param ended the rows whose ends were journaled */
   observe(
-    attempt: Pick<Extract<Prepared, { kind: "ready" }>, "payload">,
+    attempt: Pick<Extract<Prepared, { kind: "ready" }>, "row" | "payload">,
     outcome: AttemptOutcome,
-    step: LaneStep<SendableRow>,
+    ended: LaneStep<SendableRow>["ended"],
   ): void;
+  /** Notes rows that were given up without an attempt. */
+  noteGivenUp(count: number): void;
 }
 
 /**
@@ -40,24 +43,27 @@ export function createDeliveryMetrics({ registry, lanes, endpoints, queues }: Me
     labelNames: ["outcome"],
     registers,
   });
-  const ended = new Counter({
+  const endings = new Counter({
     name: "vidimus_deliveries_ended_total",
-    help: "Deliveries that reached a final state by an attempt, by state.",
+    help: "Deliveries that reached a final state by an attempt or by their age, by state.",
     labelNames: ["state"],
     registers,
   });
+  // From zero, because Prometheus sees no increase in the first value of a series.
+  for (const state of ["delivered", "superseded", "exhausted"]) endings.inc({ state }, 0);
   registerBreakers(registry, queues);
   registerBacklog(registry, async () => lanes.backlog(await endpoints.listDisabledIds()));
   return {
-    observe({ payload }, outcome, step) {
+    observe({ row, payload }, outcome, ended) {
       attempts.inc({ outcome: outcome.status ? `${Math.floor(outcome.status / 100)}xx` : (outcome.failure ?? "none") });
-      for (const { state } of step.ended) ended.inc({ state });
-      // A snapshot that was signed again may be years old, so the time since its commit says
-      // nothing.
-      if (payload.signingNumber > 1 || !step.ended.some(({ state }) => state === "delivered")) return;
+      for (const { state } of ended) endings.inc({ state });
+      // A notice has no commit. A snapshot that was signed again may be years old, so the time
+      // since its commit says nothing.
+      if (row.notice || payload.signingNumber > 1 || !ended.some(({ state }) => state === "delivered")) return;
       const endedMs = outcome.startedAt.getTime() + outcome.tookMs;
       latency.observe(Math.max(0, endedMs - payload.committedAt.getTime()) / 1_000);
     },
+    noteGivenUp: (count) => endings.inc({ state: "exhausted" }, count),
   };
 }
 
@@ -88,7 +94,7 @@ function registerBacklog(registry: Registry, readBacklog: () => Promise<Backlog>
   const seconds = ({ oldestAt }: { oldestAt: Date }) => Math.max(0, Date.now() - oldestAt.getTime()) / 1_000;
   const ages = new Gauge({
     name: "vidimus_delivery_backlog_seconds",
-    help: "Age of an endpoint's oldest undelivered webhook, of the hundred oldest ones.",
+    help: "Age of an enabled endpoint's oldest undelivered webhook, of the hundred oldest ones.",
     labelNames: ["endpoint"],
     registers: [],
     async collect() {
@@ -100,11 +106,12 @@ function registerBacklog(registry: Registry, readBacklog: () => Promise<Backlog>
   });
   const oldest = new Gauge({
     name: "vidimus_delivery_oldest_seconds",
-    help: "Age of the oldest undelivered webhook; 0 without one.",
+    help: "Age of the oldest undelivered webhook to an enabled endpoint; 0 without one.",
     registers: [],
     async collect() {
       const backlog = await read();
       if (backlog) this.set(Math.max(0, ...backlog.map(seconds)));
+      else this.remove();
     },
   });
   registry.registerMetric(oldest);

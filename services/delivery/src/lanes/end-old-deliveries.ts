@@ -1,15 +1,18 @@
 import { repeat } from "@vidimus/kit/service/repeat";
 import type { Logger } from "@vidimus/kit/telemetry/log";
-import { disabledMsMax, type ManagedEndpoint } from "../domain/endpoint.ts";
+import { expiryOf } from "../domain/endpoint-notice.ts";
+import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { LaneEndings } from "../store/lane-endings.ts";
 import type { LaneStore } from "../store/lane-store.ts";
+import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { EndpointReactions } from "./endpoint-reactions.ts";
 
 interface EndOldDeps {
   readonly lanes: Pick<LaneStore, "schedule">;
   readonly laneEndings: Pick<LaneEndings, "exhaust">;
   readonly endpoints: Pick<EndpointStore, "findMany">;
+  readonly metrics: Pick<DeliveryMetrics, "noteGivenUp">;
   readonly announceExpiry: EndpointReactions["announceExpiry"];
   readonly isPreferredFor: (tenantId: string) => boolean;
   /** The age at which deliveries to an enabled endpoint are given up. */
@@ -22,9 +25,10 @@ interface EndOldDeps {
 /**
  * Gives up deliveries whose time is over, until the returned value is disposed: those to an enabled
  * endpoint at `ageMsMax` (counted from its last enabling if that is later); those to a disabled
- * endpoint after 30 days, a day after a notice to the tenant's other endpoints. An attempt gives up
- * only rows of its own lane, and while a breaker is open only probes are sent, so without this
- * search most rows of such an endpoint would wait forever.
+ * endpoint a day after the notice to the tenant's other endpoints, even if none asks for it, and so
+ * after 30 days at the earliest. An attempt gives up only rows of its own lane, and while a breaker
+ * is open only probes are sent, so without this search most rows of such an endpoint would wait
+ * forever.
  */
 export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
   return repeat((signal) => endOld(deps, signal), {
@@ -57,13 +61,13 @@ async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<void> {
 
 /** Deliveries that were stored before this time are given up; undefined for none. */
 function endOf({ disabled, enabledAt }: ManagedEndpoint, ageMsMax: number, now: Date): Date | undefined {
-  if (disabled) return now.getTime() - disabled.at.getTime() >= disabledMsMax ? now : undefined;
+  if (disabled) return disabled.expiryToldAt && now >= expiryOf(disabled.expiryToldAt) ? now : undefined;
   const storedBefore = new Date(now.getTime() - ageMsMax);
   return enabledAt && enabledAt > storedBefore ? undefined : storedBefore;
 }
 
 async function exhaust(
-  { laneEndings, log }: EndOldDeps,
+  { laneEndings, metrics, log }: EndOldDeps,
   endpoint: ManagedEndpoint,
   storedBefore: Date,
   now: Date,
@@ -71,11 +75,12 @@ async function exhaust(
 ): Promise<void> {
   let [from, count]: [Date | undefined, number] = [undefined, 0];
   while (!signal.aborted) {
-    const { ended, next } = await laneEndings.exhaust(endpoint, { storedBefore, from }, now);
-    count += ended;
+    const { lanes, rows, next } = await laneEndings.exhaust(endpoint, { storedBefore, from }, now);
+    metrics.noteGivenUp(rows);
+    count += lanes;
     // A whole batch at one due time, with nothing ended, would be read forever: its lanes have
     // yielded to younger rows, or were claimed meanwhile.
-    if (!next || (ended === 0 && next.getTime() === from?.getTime())) break;
+    if (!next || (lanes === 0 && next.getTime() === from?.getTime())) break;
     from = next;
   }
   const { endpointId, tenantId: tenant } = endpoint;

@@ -17,7 +17,7 @@ function rowOf(documentId: string, sequence: number) {
     sequence,
     bodyBytes: 2_000,
   };
-  return toNewSendable({ ...ids, signingNumber: 1, createdAt: new Date(now), place: "behind" });
+  return toNewSendable({ ...ids, signingNumber: 1, createdAt: new Date(now), standing: "behind" });
 }
 
 function laneOf(documentId: string, leaseMs = 20_000) {
@@ -75,7 +75,7 @@ it("a lane that is claimed again keeps its place, and is not queued while its at
   expect(lanes.readyCount).toBe(2);
 });
 
-it("starts no lane and has no capacity before the gate is known", () => {
+it("a queue starts no lane and has no capacity before its endpoint's gate is known", () => {
   const shared = {
     aheadMs: 1_000,
     bodyBytes: () => 2_000,
@@ -89,7 +89,17 @@ it("starts no lane and has no capacity before the gate is known", () => {
   expect(queue.start(1, now).lanes).toHaveLength(1);
 });
 
-it("takes no lane whose body does not fit until another lane is released", () => {
+it("a queue wants more of the lanes that are due, but none while its endpoint is shut", () => {
+  const queue = open();
+  queue.noteMoreDue();
+  expect(queue.wantsMore(now)).toBe(true);
+  queue.adopt({ ...newGate, pausedUntil: now + 1_000 });
+  expect(queue.wantsMore(now)).toBe(false);
+  queue.adopt({ ...newGate, open: { since: now, nextProbeAt: now + 5_000, spacingMs: 5_000 } });
+  expect(queue.wantsMore(now)).toBe(false);
+});
+
+it("a queue takes no lane whose body does not fit until another lane is released", () => {
   const queue = open(8_000);
   const [a, b, c] = [laneOf("a"), laneOf("b"), laneOf("c")];
   expect([queue.push(a), queue.push(b), queue.push(c)]).toEqual([true, true, false]);
@@ -118,4 +128,19 @@ it("a probe that has just become due is left to the preferred replica, an overdu
   expect(openAt(now - 1).beginClaim(foreign, now)).toBeUndefined();
   expect(openAt(now - 1).beginClaim(new Date(now), now)).toEqual({ limit: 1 });
   expect(openAt(now - 5_000).beginClaim(foreign, now)).toEqual({ limit: 1 });
+});
+
+it.each([
+  ["before its last enabling is as good as none", -1, undefined],
+  ["after its last enabling makes the second one count", 1, "gone"],
+])("a first 410 of an endpoint %s", (_, offset, event) => {
+  const queue = open();
+  const goneAt = now - 300_000;
+  queue.applySettings({ maxInFlight: 4, enabledAt: new Date(goneAt - offset) }, now);
+  queue.adopt({ ...newGate, goneAt });
+  queue.push(laneOf("gone"));
+  queue.start(1, now);
+  const outcome = { startedAt: new Date(now), status: 410, tookMs: 1 };
+  expect(queue.noteAnswer({ ...names, documentId: "gone" }, outcome, false, now)).toBe(event);
+  expect(queue.gate.goneAt).toBe(event === "gone" ? goneAt : now);
 });

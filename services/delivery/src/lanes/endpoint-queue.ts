@@ -4,6 +4,7 @@ import {
   abandonProbe,
   type Admission,
   admit,
+  forgetGone,
   type GateChange,
   type GateLimits,
   type GateState,
@@ -158,7 +159,8 @@ export class EndpointQueue {
 
   /** Whether more lanes are due in the database, and enough capacity is free to claim them. */
   wantsMore(now: number): boolean {
-    return this.#hasMoreDue && this.capacity(now) >= Math.min(claimMax, this.depth(now) / 2);
+    const depth = this.depth(now);
+    return this.#hasMoreDue && depth > 0 && this.capacity(now) >= Math.min(claimMax, depth / 2);
   }
 
   /** Notes that more lanes may be due in the database than were taken. */
@@ -228,10 +230,10 @@ export class EndpointQueue {
     return Math.min(this.#lanes.readyCount, admission.kind === "probe" ? 1 : admission.count);
   }
 
-  /** Takes out lanes whose attempts start now: as many as the gate admits, at most `places`. */
-  start(places: number, now: number): StartedLanes {
+  /** Takes out lanes whose attempts start now: as many as the gate admits, at most `slots`. */
+  start(slots: number, now: number): StartedLanes {
     const isProbe = this.#admission(now).kind === "probe";
-    const lanes = this.#lanes.start(Math.min(places, this.startable(now)));
+    const lanes = this.#lanes.start(Math.min(slots, this.startable(now)));
     if (lanes.length === 0) return { lanes, isProbe: false };
     this.#gate = start(this.gate, this.#limits, lanes.length, now);
     this.#isProbing ||= isProbe;
@@ -256,7 +258,7 @@ export class EndpointQueue {
     this.#movedAt = now;
     const result = outcome.status === 410 ? ("gone" as const) : verdictOf(outcome);
     const answer = { lane: lane.documentId, result, probe: isProbe, retryAfterMs: outcome.retryAfterMs };
-    const { state, event } = settle(this.gate, this.#limits, answer, now, Math.random());
+    const { state, event } = settle(forgetGone(this.gate, this.#enabledAt), this.#limits, answer, now, Math.random());
     this.#gate = state;
     return event;
   }
@@ -266,7 +268,7 @@ export class EndpointQueue {
     return this.#lanes.takeOut(0);
   }
 
-  /** Takes out the newest lanes that would wait too long because the endpoint has become slower. */
+  /** Takes out the newest lanes, which would wait too long at a slower endpoint; all while shut. */
   takeSurplus(now: number): LeasedLane[] {
     const depth = this.depth(now);
     if (this.readyCount <= 2 * depth) return [];
@@ -289,9 +291,9 @@ export class EndpointQueue {
 
   get #pace(): EndpointPace {
     const { maxInFlight, ratePerSecond } = this.#limits;
-    const places = Math.min(maxInFlight, this.gate.ramp ?? maxInFlight, Math.max(1, ratePerSecond ?? maxInFlight));
+    const slots = Math.min(maxInFlight, this.gate.ramp ?? maxInFlight, Math.max(1, ratePerSecond ?? maxInFlight));
     const { aheadMs, bodyBytes, answerTimes } = this.#shared;
-    return { places, ratePerSecond, aheadMs, answerMs: answerTimes.of(this.endpointId), bodyBytes: bodyBytes() };
+    return { slots, ratePerSecond, aheadMs, answerMs: answerTimes.of(this.endpointId), bodyBytes: bodyBytes() };
   }
 }
 

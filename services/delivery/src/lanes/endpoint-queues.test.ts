@@ -44,8 +44,8 @@ test("the row of a gate that closes is deleted, though a dropped queue of its en
   const dropped = queues.of(names);
   queues.forgetIdle(dropped);
   const next = queues.of(names);
-  await gates.ensureKnown(next);
-  await gates.ensureKnown(dropped);
+  await gates.refresh(next);
+  await gates.refresh(dropped);
   queues.forgetIdle(dropped);
   next.adopt(newGate);
   await gates.keep(next, since);

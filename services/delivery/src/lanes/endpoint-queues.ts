@@ -15,10 +15,10 @@ interface EndpointQueuesDeps {
 /**
  * The queues of endpoints that have lanes in hand, or a gate that is not blank.
  *
- * The gate that other processes have stored is read before an endpoint's first attempt. For tenants
- * that this replica is preferred for, all gates are read at once, at the start and at each
- * takeover, because no other replica writes these gates. For other tenants, gates are read endpoint
- * by endpoint.
+ * The gate that other processes have stored is read before an endpoint's first attempt, and again
+ * at each claim. For tenants that this replica is preferred for, all gates are read at once, at the
+ * start and at each takeover, so that lanes which ingest passes on need no read. For other tenants,
+ * gates are read endpoint by endpoint.
  */
 export class EndpointQueues {
   readonly #deps: EndpointQueuesDeps;
@@ -44,7 +44,8 @@ export class EndpointQueues {
     const known = this.#queues.get(endpoint.endpointId);
     if (known) return known;
     const queue = new EndpointQueue(endpoint, this.#deps.shared);
-    // All stored gates were read and have queues, so this endpoint has none stored.
+    // All stored gates were read and have queues, but for pauses that have ended since: this
+    // endpoint's gate was blank, and its queue was dropped.
     if (this.#isKnown(endpoint.tenantId)) queue.adopt(newGate);
     this.#queues.set(endpoint.endpointId, queue);
     return queue;

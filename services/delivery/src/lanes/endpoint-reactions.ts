@@ -1,7 +1,7 @@
 import { untilDone } from "@vidimus/kit/service/until-done";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { announceNotices, announceRecovery } from "../announce/announce-notices.ts";
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 import { disabledWithNotice, expiringWithNotice } from "../domain/endpoint-notice.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { Stores } from "../store/open-stores.ts";
@@ -36,14 +36,17 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     // When this process stops before the notices are announced, another process finds them.
     repeated(endpoint.endpointId, () => announceNotices(announcing, endpoint)).catch(() => {});
   };
-  /** Disables an endpoint that answered 410 twice. */
-  const disableGone = async ({ tenantId, endpointId }: EndpointName) => {
+  /**
+   * Disables an endpoint that answered 410 twice. @returns false when somebody else changed it
+   * meanwhile: it stays enabled, and the next 410 disables it
+   */
+  const disableGone = async ({ tenantId, endpointId }: EndpointKey) => {
     const found = await endpoints.find(tenantId, endpointId);
     const changed = found && disabledWithNotice(found, "gone", new Date());
-    // When somebody else changes the endpoint meanwhile, the next 410 disables it.
     const isStored = changed !== undefined && changed !== found && (await endpoints.replace(changed));
     directory.forget(endpointId);
     if (isStored) announce(changed);
+    return isStored || !(await endpoints.find(tenantId, endpointId))?.enabled;
   };
   /**
    * Announces to the tenant's other endpoints that the deliveries of a disabled endpoint will be
@@ -55,7 +58,7 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     if (changed !== endpoint && (await endpoints.replace(changed))) announce(changed);
   };
   /** Announces that an endpoint's breaker, which opened at `since`, has closed. */
-  const announceClosed = (endpoint: EndpointName, since: Date) =>
+  const announceClosed = (endpoint: EndpointKey, since: Date) =>
     repeated(endpoint.endpointId, () => announceRecovery(announcing, endpoint, since));
   return { announce, announceClosed, announceExpiry, disableGone };
 }

@@ -39,7 +39,7 @@ function laneOf(n: number) {
     sequence: 1,
     bodyBytes: 2_000,
   };
-  const row = toNewSendable({ ...ids, signingNumber: 1, createdAt: new Date(), place: "leased" });
+  const row = toNewSendable({ ...ids, signingNumber: 1, createdAt: new Date(), standing: "leased" });
   const leaseUntil = new Date(Date.now() + 20_000);
   return toLeasedLane({ _id: row.deliveryId, generation: 1 }, wholeLane([row]), { leaseUntil, dueAt: new Date() });
 }
@@ -81,21 +81,22 @@ it("lets batches wait for capacity at a quick endpoint, first come, first served
   expect(granted).toEqual(["first 100", "second 100"]);
 });
 
-it("waits neither for a slow endpoint nor for a shut one, and at most half a second for a quick one", async () => {
+it("a batch waits neither for a slow endpoint nor for a shut one, and at most 0.5 s for a quick one", async () => {
+  // The clock stands still, so a batch that waited here would wait for ever.
+  vi.useFakeTimers();
   const reservations = new LaneReservations(bodies);
   const slow = queueOf(2_000);
   expect((await reservations.reserve([{ queue: slow, count: 100 }], true)).of("e1")).toBe(2);
   const shut = quickQueue(0);
   shut.adopt({ ...newGate, pausedUntil: Date.now() + 60_000 });
   expect((await reservations.reserve([{ queue: shut, count: 100 }], true)).of("e1")).toBe(0);
-  vi.useFakeTimers();
   const stuck = reservations.reserve([{ queue: quickQueue(450), count: 100 }], true);
   vi.advanceTimersByTime(500);
   expect((await stuck).of("e1")).toBe(50);
   vi.useRealTimers();
 });
 
-it("stops waiting for an endpoint that has not answered for 200 ms", async () => {
+it("a batch stops waiting for an endpoint that has not answered for 200 ms", async () => {
   vi.useFakeTimers();
   const reservations = new LaneReservations(bodies);
   const hanging = quickQueue(480);

@@ -24,8 +24,8 @@ interface Waiting {
 }
 
 /**
- * Longest time that a batch of ingest waits for capacity. Batches of other tenants do not wait
- * behind it.
+ * Longest time that a batch of ingest waits for capacity. Until then it keeps one of the few slots
+ * for bursts; tenants without a burst need none.
  */
 const waitMsMax = 500;
 /** Interval of the check whether the endpoints that a batch waits for still answer. */
@@ -33,7 +33,7 @@ const lookMs = 100;
 
 /**
  * Grants capacity to ingest. When lanes leave, the waiting batches are examined, the oldest first;
- * a batch gets its capacity once there is enough for all its lanes. A lane that is stored with a
+ * a batch gets its capacity once quick endpoints have enough for it. A lane that is stored with a
  * lease is sent without a claim, so a burst waits for quick endpoints, and for no others.
  */
 export class LaneReservations {
@@ -46,7 +46,7 @@ export class LaneReservations {
 
   /**
    * Reserves the free capacity. With `mayWait`, waits at most half a second until each quick
-   * endpoint has capacity for all its wanted lanes.
+   * endpoint has capacity for all its wanted lanes, or all that it can have.
    */
   async reserve(wanted: readonly WantedLanes[], mayWait: boolean): Promise<Reservation> {
     if (!mayWait || (this.#waiting.size === 0 && hasCapacity(wanted))) return this.#grant(wanted);
@@ -63,8 +63,8 @@ export class LaneReservations {
   }
 
   /**
-   * Ends the wait of batches that can get capacity for all their lanes. Call this when lanes have
-   * left, or when an endpoint is no longer quick.
+   * Ends the wait of batches whose quick endpoints have the wanted capacity, or all that they can
+   * have. Call this when lanes have left, or when an endpoint is no longer quick.
    */
   noteCapacity(): void {
     for (const { wanted, grant: grantNow } of this.#waiting) if (hasCapacity(wanted)) grantNow();

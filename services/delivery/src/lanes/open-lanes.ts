@@ -3,8 +3,8 @@ import type { SnapshotFeedService } from "@vidimus/contracts/vidimus/documents/v
 import type { SigningService } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import type { Registry } from "prom-client";
-import { type DeliveryPace, leaseMsOf } from "../config.ts";
-import { aheadMsOf } from "../domain/lease-ahead.ts";
+import { aheadMsOf, leaseMsOf } from "../domain/lease-ahead.ts";
+import type { RetryPlan } from "../domain/retry-plan.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { Stores } from "../store/open-stores.ts";
 import { Alarm } from "./alarm.ts";
@@ -16,7 +16,7 @@ import { createDeliveryMetrics } from "./delivery-metrics.ts";
 import { startEndingOld } from "./end-old-deliveries.ts";
 import { createEndpointDirectory, type EndpointDirectory } from "./endpoint-directory.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 import { createReactions, type EndpointReactions } from "./endpoint-reactions.ts";
 import { FreshTenants } from "./fresh-tenants.ts";
 import { MissingBodies } from "./missing-bodies.ts";
@@ -25,6 +25,16 @@ import { Sender } from "./sender.ts";
 import { StoredGates } from "./stored-gates.ts";
 import { takeOverUntilDone } from "./take-over.ts";
 import { watchWantedProbes } from "./watch-wanted-probes.ts";
+
+/** See `DeliveryPace`. */
+interface LanesPace {
+  readonly attemptMs: number;
+  readonly leaseMarginMs: number;
+  readonly pollMs: number;
+  readonly overdueMs: number;
+  readonly endOldMs: number;
+  readonly retries: RetryPlan;
+}
 
 interface LanesDeps extends Pick<
   Stores,
@@ -35,7 +45,7 @@ interface LanesDeps extends Pick<
   /** Whether the trust list has a key; payloads that other keys signed are made again. */
   readonly isListed: (keyId: string) => boolean;
   readonly post: PostWebhook;
-  readonly pace: DeliveryPace;
+  readonly pace: LanesPace;
   readonly isPreferredFor: (tenantId: string) => boolean;
   readonly registry: Registry;
   readonly log: Logger;
@@ -50,12 +60,12 @@ export interface Lanes {
   readonly deleteUndelivered: DeleteUndelivered;
   readonly announce: EndpointReactions["announce"];
   /** Makes the next probe of an endpoint due at once if the endpoint's breaker is open. */
-  wantProbe(endpoint: EndpointName): Promise<void>;
+  wantProbe(endpoint: EndpointKey): Promise<void>;
   /**
    * Ends the backoff of all lanes of an endpoint that have no lease, and makes its next probe due
    * at once if its breaker is open. Breaker and limits still apply.
    */
-  expediteAll(endpoint: EndpointName): Promise<void>;
+  expediteAll(endpoint: EndpointKey): Promise<void>;
   /**
    * Call this when the set of running replicas has changed: this one may be preferred for more
    * tenants.
@@ -100,11 +110,12 @@ export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, si
   stack.use(watchWantedProbes({ states, queues, sender, pollMs, log }));
   stack.use(startClaiming({ lanes, queues, sender, alarm, isPreferredFor, pollMs, overdueMs, log }));
   const { ageMsMax } = retries;
-  stack.use(startEndingOld({ lanes, laneEndings, endpoints, announceExpiry, isPreferredFor, ageMsMax, endOldMs, log }));
-  const wantProbe = async ({ tenantId, endpointId }: EndpointName) => {
+  const ending = { lanes, laneEndings, endpoints, metrics, announceExpiry, isPreferredFor, log };
+  stack.use(startEndingOld({ ...ending, ageMsMax, endOldMs }));
+  const wantProbe = async ({ tenantId, endpointId }: EndpointKey) => {
     if (await states.wantProbe(tenantId, endpointId)) sender.wantProbe(endpointId);
   };
-  const expediteAll = async (endpoint: EndpointName) => {
+  const expediteAll = async (endpoint: EndpointKey) => {
     await lanes.expediteEndpoint(endpoint.endpointId, new Date());
     await wantProbe(endpoint);
     wake();

@@ -13,7 +13,7 @@ export interface StoredPayload {
 
 export interface PayloadCache {
   put(stored: StoredPayload): void;
-  /** Notes the end of a snapshot's delivery. After the last one its payload is dropped. */
+  /** Notes the end of a snapshot's delivery. A payload of `put` is dropped after `uses` of them. */
   noteEnded(reference: Reference): void;
   /** Starts making the payloads that are not cached. */
   prefetch(references: readonly Reference[]): void;

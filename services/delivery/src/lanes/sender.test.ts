@@ -7,6 +7,7 @@ import type { AttemptOutcome } from "../domain/delivery.ts";
 import type { Reference } from "../domain/payload.ts";
 import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
 import { aheadMsOf } from "../domain/lease-ahead.ts";
+import { newGate } from "../domain/endpoint-gate.ts";
 import { Alarm } from "./alarm.ts";
 import { AnswerTimes } from "./answer-times.ts";
 import { BodyBudget } from "./body-budget.ts";
@@ -21,7 +22,7 @@ const now = new Date();
 function laneOf(endpoint: number, n: number) {
   const ids = { tenantId: "acme", endpointId: `e${endpoint}`, documentId: `d${n}`, deliveryId: `${endpoint}-${n}` };
   const row = { ...ids, webhookId: `snp_${n}`, sequence: 1, signingNumber: 1, createdAt: now, bodyBytes: 2_000 };
-  const rows = wholeLane([toNewSendable({ ...row, place: "leased" })]);
+  const rows = wholeLane([toNewSendable({ ...row, standing: "leased" })]);
   const leaseUntil = new Date(now.getTime() + 3_600_000);
   return toLeasedLane({ _id: row.deliveryId, generation: 1 }, rows, { leaseUntil, dueAt: now });
 }
@@ -31,12 +32,18 @@ function endpointOf(endpointId: string) {
   return { endpointId, tenantId: "acme", url: `https://${endpointId}.example/`, maxInFlight: 32, ...settings };
 }
 
-/**
- * A sender whose attempts end when the test says so.
- *
- * @param body what the payload waits for
- */
-async function openSender(body: () => Promise<void> = async () => {}) {
+interface Answers {
+  /** What the payload waits for. */
+  readonly body?: () => Promise<void>;
+  readonly journaled?: "done" | "lost";
+  /** Whether the end of a lost row is noted. */
+  readonly isNoted?: boolean;
+  readonly isDisabled?: boolean;
+}
+
+/** A sender whose attempts end when the test says so. */
+async function openSender(answers: Answers = {}) {
+  const { body = async () => {}, journaled = "done", isNoted = false, isDisabled = true } = answers;
   const ended: Reference[] = [];
   const posted: { url: string; end: (outcome: AttemptOutcome) => void }[] = [];
   const nothing = async () => {};
@@ -50,6 +57,7 @@ async function openSender(body: () => Promise<void> = async () => {}) {
   const queues = new EndpointQueues({ shared, states, gates, isPreferredFor: () => true });
   queues.noteTakeover();
   await queues.readGates();
+  const registry = new Registry();
   const sender = new Sender({
     queues,
     gates,
@@ -79,13 +87,16 @@ async function openSender(body: () => Promise<void> = async () => {}) {
       release: nothing,
       expediteEndpoint: nothing,
     },
-    journal: { record: async (records) => records.map(() => ({ kind: "done" as const })), noteAccepted: nothing },
+    journal: {
+      record: async (records) => records.map(() => ({ kind: journaled })),
+      noteAccepted: async () => isNoted,
+    },
     resentRows: { endOutrun: async () => [] },
     fresh: { hasOthers: () => false },
     deleteUndelivered: nothing,
-    disableGone: nothing,
+    disableGone: async () => isDisabled,
     metrics: createDeliveryMetrics({
-      registry: new Registry(),
+      registry,
       lanes: { backlog: async () => [] },
       endpoints: { listDisabledIds: async () => [] },
       queues,
@@ -95,7 +106,7 @@ async function openSender(body: () => Promise<void> = async () => {}) {
     ...pace,
     log,
   });
-  return { sender, posted, ended, queues };
+  return { sender, posted, ended, queues, gates, registry };
 }
 
 it("lets a tenant's endpoints take turns once the tenant has 512 attempts in flight", async () => {
@@ -105,16 +116,17 @@ it("lets a tenant's endpoints take turns once the tenant has 512 attempts in fli
     sender.take(lanes, []);
   }
   await vi.waitFor(() => expect(posted).toHaveLength(512), patient);
+  sender.take([laneOf(0, 32)], []);
   posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
   await vi.waitFor(() => expect(posted).toHaveLength(513), patient);
   expect(posted.at(-1)!.url).toBe("https://e16.example/");
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
-  await vi.waitFor(() => expect(posted).toHaveLength(17 * 32), patient);
+  await vi.waitFor(() => expect(posted).toHaveLength(17 * 32 + 1), patient);
   for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
   await sender[Symbol.asyncDispose]();
 });
 
-it("reserves at the pace that an endpoint had before it was idle", async () => {
+it("the sender reserves lanes at the pace that an endpoint had before it was idle", async () => {
   const { sender, posted, queues } = await openSender();
   const burst = new Map([[endpointOf("e0"), 256]]);
   using unknown = await sender.reserve(burst, true);
@@ -129,7 +141,7 @@ it("reserves at the pace that an endpoint had before it was idle", async () => {
 });
 
 it("leases fewer lanes ahead when bodies take long to be made, however quick the endpoint is", async () => {
-  const { sender, posted, queues } = await openSender(() => new Promise((end) => setTimeout(end, 300)));
+  const { sender, posted, queues } = await openSender({ body: () => new Promise((end) => setTimeout(end, 300)) });
   sender.take([laneOf(0, 0)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
   posted[0]!.end({ startedAt: new Date(), tookMs: 5, status: 204 });
@@ -166,4 +178,53 @@ it("tells the payload cache that a delivery has ended, but not while it is to be
     () => expect(ended).toMatchObject([{ documentId: laneOf(0, 1).state.rows[0]!.documentId }]),
     patient,
   );
+});
+
+it.each([
+  ["done", false, 1],
+  ["lost", true, 1],
+  ["lost", false, 0],
+] as const)("counts each 2xx; one that is %s (its end is noted: %s) ends %i", async (journaled, isNoted, endings) => {
+  const { sender, posted, registry } = await openSender({ journaled, isNoted });
+  sender.take([laneOf(0, 0)], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
+  posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(
+    async () => expect(await registry.metrics()).toContain('vidimus_delivery_attempts_total{outcome="2xx"} 1'),
+    patient,
+  );
+  const text = await registry.metrics();
+  expect(text).toContain(`vidimus_deliveries_ended_total{state="delivered"} ${endings}`);
+  expect(text).toContain(`vidimus_delivery_seconds_count ${endings}`);
+  await sender[Symbol.asyncDispose]();
+});
+
+it("starts no second claim for an endpoint while one is under way", async () => {
+  const { sender, posted, ended, queues, gates } = await openSender();
+  const read = Promise.withResolvers<void>();
+  const refresh = vi.spyOn(gates, "refresh").mockReturnValue(read.promise);
+  sender.take([laneOf(0, 0), laneOf(0, 1)], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(2), patient);
+  queues.find("e0")!.noteMoreDue();
+  for (const { end } of posted) end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(() => expect(ended).toHaveLength(2), patient);
+  expect(refresh).toHaveBeenCalledTimes(1);
+  read.resolve();
+  await sender[Symbol.asyncDispose]();
+});
+
+it.each([
+  ["forgets the 410s of an endpoint that they have disabled", true],
+  ["remembers the 410s of an endpoint that another change has kept enabled", false],
+])("%s", async (_title, isDisabled) => {
+  const { sender, posted, queues } = await openSender({ isDisabled });
+  const goneAt = Date.now() - 60_000;
+  const queue = queues.of(endpointOf("e0"));
+  queue.adopt({ ...newGate, goneAt });
+  sender.take([laneOf(0, 0)], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
+  posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 410 });
+  await vi.waitFor(() => expect(queue.gate.refusals).toBe(isDisabled ? 0 : 1), patient);
+  await sender[Symbol.asyncDispose]();
+  expect(queue.gate.goneAt).toBe(isDisabled ? undefined : goneAt);
 });

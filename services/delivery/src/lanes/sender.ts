@@ -11,9 +11,10 @@ import {
   postAttempt,
   type Prepared,
   prepareAttempt,
+  type ReadyAttempt,
   untilEnded,
 } from "./attempt-lane.ts";
-import { AttemptPlaces } from "./attempt-places.ts";
+import { AttemptSlots } from "./attempt-slots.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import type { DeleteUndelivered } from "./delete-undelivered.ts";
@@ -33,7 +34,7 @@ import type { StoredGates } from "./stored-gates.ts";
 
 interface SenderDeps extends Omit<AttemptDeps, "record"> {
   readonly queues: EndpointQueues;
-  readonly gates: Pick<StoredGates, "ensureKnown" | "keep">;
+  readonly gates: Pick<StoredGates, "refresh" | "keep">;
   readonly bodies: BodyBudget;
   readonly fresh: Pick<FreshTenants, "hasOthers">;
   readonly missingBodies: MissingBodies;
@@ -52,10 +53,12 @@ export class Sender implements AsyncDisposable {
   readonly #deps: SenderDeps;
   readonly #attempts: AttemptDeps;
   readonly #reservations: LaneReservations;
-  readonly #places = new AttemptPlaces();
+  readonly #slots = new AttemptSlots();
   readonly #running = new Set<Promise<void>>();
   /** Queues with lanes due in the database whose bodies did not fit. */
   readonly #withoutCapacity = new Set<EndpointQueue>();
+  /** Queues whose claim is under way, which may not have reserved its capacity yet. */
+  readonly #claiming = new Set<EndpointQueue>();
   #isStopping = false;
 
   constructor(deps: SenderDeps) {
@@ -66,7 +69,7 @@ export class Sender implements AsyncDisposable {
 
   /**
    * Reserves capacity for lanes that are about to be stored, by endpoint. With `mayWait` it waits
-   * for quick endpoints, at most half a second.
+   * up to half a second until each quick endpoint has capacity for its lanes, or all it can have.
    */
   async reserve(counts: ReadonlyMap<Endpoint, number>, mayWait: boolean): Promise<Reservation> {
     const wanted = Array.from(this.#isStopping ? [] : counts, ([endpoint, count]) => {
@@ -125,14 +128,16 @@ export class Sender implements AsyncDisposable {
    */
   async claim(queue: EndpointQueue, dueBy: Date): Promise<void> {
     if (this.#isStopping) return;
-    const isCut = await claimLanes(this.#deps, queue, dueBy, (lanes) => this.take(lanes, []));
+    this.#claiming.add(queue);
+    const take = (lanes: readonly LeasedLane[]) => this.take(lanes, []);
+    const isCut = await claimLanes(this.#deps, queue, dueBy, take).finally(() => this.#claiming.delete(queue));
     if (isCut) this.#waitForCapacity(queue);
     // When a probe is due and a leased lane waits, nothing was claimed: the waiting lane is probed.
     this.#pump(queue);
     this.#deps.queues.forgetIdle(queue);
   }
 
-  /** Starts attempts as far as the endpoint's gate admits them and places are free. */
+  /** Starts attempts as far as the endpoint's gate admits them and slots are free. */
   #pump(queue: EndpointQueue): void {
     while (queue.readyCount > 0 && !this.#isStopping) {
       const now = Date.now();
@@ -140,13 +145,13 @@ export class Sender implements AsyncDisposable {
         this.#wait(queue, now);
         return;
       }
-      const places = this.#places.freeOf(queue.tenantId);
-      if (places <= 0) {
-        this.#places.wait(queue);
+      const slots = this.#slots.freeOf(queue.tenantId);
+      if (slots <= 0) {
+        this.#slots.wait(queue);
         return;
       }
-      const { lanes, isProbe } = queue.start(places, now);
-      this.#places.take(queue.tenantId, lanes.length);
+      const { lanes, isProbe } = queue.start(slots, now);
+      this.#slots.take(queue.tenantId, lanes.length);
       for (const lane of lanes) this.#run(queue, lane, isProbe);
     }
   }
@@ -183,7 +188,7 @@ export class Sender implements AsyncDisposable {
     if (prepared.kind === "ready") await this.#send(queue, lane, prepared, { isProbe, waitedMs });
     else {
       queue.noteNotMade(isProbe, Date.now());
-      this.#freePlace(queue);
+      this.#freeSlot(queue);
       this.#drop(queue, lane);
       await returnLane(this.#deps, queue, lane, prepared.kind);
     }
@@ -208,12 +213,12 @@ export class Sender implements AsyncDisposable {
       this.#keep(kept.then(() => this.#deps.queues.forgetIdle(queue)));
     }
     // The next attempt may start now, while the answer is being journaled.
-    this.#freePlace(queue);
+    this.#freeSlot(queue);
     const mayGoOn = () => this.#mayGoOn(queue);
     const journaled = await journalAttempt(this.#attempts, prepared, outcome, { isProbe, mayGoOn });
     logAttempt(this.#deps.log, prepared, outcome, journaled);
-    this.#deps.metrics.observe(prepared, outcome, journaled.step);
-    if (!journaled.isLost) for (const { row } of journaled.step.ended) this.#deps.payloads.noteEnded(row);
+    this.#deps.metrics.observe(prepared, outcome, journaled.ended);
+    for (const { row } of journaled.ended) this.#deps.payloads.noteEnded(row);
     this.#drop(queue, lane);
     if (journaled.lane) this.#takeInto(queue, [journaled.lane]);
     else if (journaled.step.next !== "empty") this.#deps.alarm.ringAt(journaled.step.lane.dueAt.getTime());
@@ -225,16 +230,17 @@ export class Sender implements AsyncDisposable {
     return !this.#isStopping && !queue.isShut(Date.now()) && this.#deps.queues.find(queue.endpointId) === queue;
   }
 
-  #freePlace(queue: EndpointQueue): void {
-    this.#places.free(queue.tenantId);
+  #freeSlot(queue: EndpointQueue): void {
+    this.#slots.free(queue.tenantId);
     // The queue that has waited longest comes first.
-    const longest = this.#places.next();
+    const longest = this.#slots.next();
     if (longest) this.#pump(longest);
     this.#pump(queue);
     const now = Date.now();
     this.#release(queue, queue.takeSurplus(now));
-    // Due lanes come before those that ingest is about to store.
-    if (queue.wantsMore(now) && !this.#withoutCapacity.has(queue)) this.#claimSafely(queue);
+    // A claim reserves its capacity after two reads, so a waiting batch of ingest gets it first.
+    const isServed = this.#claiming.has(queue) || this.#withoutCapacity.has(queue);
+    if (!isServed && queue.wantsMore(now)) this.#claimSafely(queue);
     this.#reservations.noteCapacity();
   }
 
@@ -255,20 +261,15 @@ export class Sender implements AsyncDisposable {
   #drop(queue: EndpointQueue, lane: LeasedLane): void {
     queue.release(lane);
     // Only one queue claims: the one that has waited longest of those whose tenant has free memory.
-    for (const waiting of this.#withoutCapacity) {
-      if (!this.#deps.bodies.hasCapacity(waiting.tenantId)) continue;
-      this.#withoutCapacity.delete(waiting);
-      this.#claimSafely(waiting);
-      return;
-    }
+    const waiting = this.#withoutCapacity.values().find(({ tenantId }) => this.#deps.bodies.hasCapacity(tenantId));
+    if (waiting && this.#withoutCapacity.delete(waiting)) this.#claimSafely(waiting);
   }
 
   async #react(queue: EndpointQueue, event: NonNullable<GateChange["event"]>): Promise<void> {
     const { endpointId, tenantId } = queue;
     this.#deps.log.warn({ endpointId, tenant: tenantId }, `breaker: ${event}`);
     if (event === "opened") this.#release(queue, queue.drain());
-    if (event === "gone") {
-      await this.#deps.disableGone({ tenantId, endpointId });
+    if (event === "gone" && (await this.#deps.disableGone({ tenantId, endpointId }))) {
       this.#release(queue, queue.drain());
       queue.adopt(newGate);
       await this.#deps.gates.keep(queue);
@@ -296,5 +297,3 @@ export class Sender implements AsyncDisposable {
     await untilEnded(this.#running, this.#deps.leaseMs);
   }
 }
-
-type ReadyAttempt = Extract<Prepared, { kind: "ready" }>;

@@ -3,12 +3,12 @@ import type { Logger } from "@vidimus/kit/telemetry/log";
 import { isTrouble, newGate } from "../domain/endpoint-gate.ts";
 import type { EndpointState, EndpointStateStore } from "../store/endpoint-state-store.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 
 interface StoredGatesDeps {
   readonly states: Pick<EndpointStateStore, "findMany" | "put" | "delete">;
   /** Announces that an endpoint's breaker, which opened at `since`, has closed. */
-  readonly announceClosed: (endpoint: EndpointName, since: Date) => Promise<void>;
+  readonly announceClosed: (endpoint: EndpointKey, since: Date) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -32,6 +32,8 @@ export class StoredGates {
    */
   readonly #generations = new WeakMap<EndpointQueue, string>();
   readonly #writing = new Map<string, Writing>();
+  /** The last write of a queue's gate that has ended. */
+  readonly #written = new WeakMap<EndpointQueue, Writing>();
 
   constructor(deps: StoredGatesDeps) {
     this.#deps = deps;
@@ -45,11 +47,18 @@ export class StoredGates {
     });
   }
 
-  /** Reads the gate of a queue unless it is known. When it rejects, nothing may be sent. */
-  async ensureKnown(queue: EndpointQueue): Promise<void> {
-    if (queue.isGateKnown) return;
+  /**
+   * Reads the stored gate of a queue. The queue adopts it when its own is not known, or when
+   * another process has stored or deleted it since. When it rejects, nothing may be sent.
+   */
+  async refresh(queue: EndpointQueue): Promise<void> {
+    const [known, written] = [this.#generations.get(queue), this.#written.get(queue)];
     const state = await this.#read(queue.endpointId);
-    if (!queue.isGateKnown) this.adopt(queue, state);
+    if (!queue.isGateKnown) return this.adopt(queue, state);
+    // A gate that this process has written meanwhile may be newer than the one that was read.
+    const isWritten = this.isKeeping(queue) || this.#written.get(queue) !== written;
+    const isOwn = isWritten || this.#generations.get(queue) !== known;
+    if (!isOwn && state?.generation !== known) this.#follow(queue, state);
   }
 
   /** Gives a queue its stored gate, or a new gate when none is stored. */
@@ -57,6 +66,20 @@ export class StoredGates {
     queue.adopt(state?.gate ?? newGate);
     if (state) this.#generations.set(queue, state.generation);
     else this.#generations.delete(queue);
+  }
+
+  /**
+   * Gives a queue the gate that another process stored, or a new one when none is stored. A stored
+   * pause that has ended is not adopted: only the generation of its row is noted, so that the next
+   * write replaces or deletes the row.
+   *
+   * @returns whether the queue has adopted the gate
+   */
+  #follow(queue: EndpointQueue, state: EndpointState | undefined): boolean {
+    const isAdopted = !state || isTrouble(state.gate, Date.now());
+    if (isAdopted) this.adopt(queue, state);
+    else this.#generations.set(queue, state.generation);
+    return isAdopted;
   }
 
   /** Whether a gate is being stored. Its queue must not be dropped then. */
@@ -67,7 +90,7 @@ export class StoredGates {
   /**
    * Stores the queue's gate while the endpoint is in trouble, and otherwise deletes the stored one.
    * Writes of an endpoint follow each other. When another process has written the gate since this
-   * one last did, the queue gets the gate of that process.
+   * one last did, the queue gets the gate of that process, unless it is out of date.
    *
    * @param openSince when the breaker opened that has just closed, in milliseconds since 1970
    */
@@ -95,12 +118,14 @@ export class StoredGates {
         if (openSince !== undefined) {
           await this.#deps.announceClosed({ endpointId, tenantId }, new Date(openSince));
         }
-        if (!(await this.#write(queue))) this.adopt(queue, await this.#read(endpointId));
+        if (await this.#write(queue)) continue;
+        if (!this.#follow(queue, await this.#read(endpointId))) writing.isStale = true;
       }
     } catch (error) {
       this.#deps.log.warn({ err: error, endpointId }, "state of an endpoint not stored");
     } finally {
       this.#writing.delete(endpointId);
+      this.#written.set(queue, writing);
     }
   }
 
@@ -117,7 +142,8 @@ export class StoredGates {
       return written !== undefined;
     }
     if (generation === undefined) return true;
+    const isDeleted = await states.delete(endpointId, generation);
     this.#generations.delete(queue);
-    return states.delete(endpointId, generation);
+    return isDeleted;
   }
 }

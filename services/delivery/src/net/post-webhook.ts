@@ -5,7 +5,7 @@ import type { Reference } from "../domain/payload.ts";
 import { beginningWithout, hiddenValuesOf } from "../domain/hidden-headers.ts";
 import { parseRetryAfter } from "../domain/retry-plan.ts";
 import { ResolveError } from "./checked-addresses.ts";
-import { exchange, LateAnswerError } from "./exchange.ts";
+import { LateAnswerError, requestAnswer } from "./read-answer.ts";
 import { AddressRefusedError, assertMayDial, type DialRule } from "./guarded-agent.ts";
 
 export interface OutgoingWebhook {
@@ -39,8 +39,8 @@ interface PostWebhookOptions {
 const answerBytesMax = 1_024;
 
 /**
- * Redirects are not followed. About 16 KiB of the answer are read at most, and at most 1 KiB is
- * kept. Values of the request's headers that must stay hidden are removed from what is kept.
+ * Redirects are not followed. Reading ends once 16 KiB of the answer have come, and the first 1 KiB
+ * is kept. Values of the request's headers that must stay hidden are removed from what is kept.
  */
 export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions): PostWebhook {
   const targetOf = createTargets(rule);
@@ -50,7 +50,7 @@ export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions
     const tookMs = () => Math.round(performance.now() - started);
     try {
       const request = { ...targetOf(url), method: "POST", headers, body };
-      const { status, retryAfter, beginning } = await exchange(agent, request, attemptMs);
+      const { status, retryAfter, beginning } = await requestAnswer(agent, request, attemptMs);
       const answer =
         beginning.byteLength > 0 ? beginningWithout(hiddenValuesOf(headers), beginning, answerBytesMax) : "";
       const retryAfterMs = parseRetryAfter(retryAfter, new Date());

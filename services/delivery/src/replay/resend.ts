@@ -21,7 +21,7 @@ interface Resend {
   readonly replayId: string;
   /** Sent as `vidimus-attempt`: from 1 in a replay, the delivery's next number in a redelivery. */
   readonly attempt: number;
-  /** Whether no further attempt follows this outcome. */
+  /** Whether no attempt follows this outcome even if it is a refusal. */
   readonly isLast: (outcome: AttemptOutcome) => boolean;
 }
 

@@ -1,4 +1,5 @@
 import { createBatcher } from "@vidimus/kit/queues/batcher";
+import { repeat } from "@vidimus/kit/service/repeat";
 import { withLease } from "@vidimus/kit/service/with-lease";
 import type { Logger } from "@vidimus/kit/telemetry/log";
 import { Alarm } from "../lanes/alarm.ts";
@@ -23,7 +24,6 @@ const atOnceMax = 4;
  * after tenants without one.
  */
 export function startReplays(deps: ReplaysDeps): AsyncDisposable {
-  const stop = new AbortController();
   const running = new Map<Promise<void>, string>();
   const alarm = new Alarm();
   const record = createBatcher<Resent, void>({
@@ -36,33 +36,27 @@ export function startReplays(deps: ReplaysDeps): AsyncDisposable {
     },
   });
   const sending = { ...deps, record };
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      try {
-        const now = new Date();
-        const until = new Date(now.getTime() + deps.leaseMs);
-        const claimed =
-          running.size < atOnceMax ? await deps.replays.claim(now, until, [...running.values()]) : undefined;
-        if (claimed) {
-          const work = workOn(sending, claimed, stop.signal).finally(() => {
-            running.delete(work);
-            alarm.ring();
-          });
-          running.set(work, claimed.replay.tenantId);
-          continue;
-        }
-      } catch (error) {
-        deps.log.warn({ err: error }, "no replay can be claimed");
-      }
-      if (!stop.signal.aborted) await alarm.sleep(deps.pollMs);
+  const begin = async (signal: AbortSignal) => {
+    while (running.size < atOnceMax && !signal.aborted) {
+      const now = new Date();
+      const until = new Date(now.getTime() + deps.leaseMs);
+      const claimed = await deps.replays.claim(now, until, [...running.values()]);
+      if (!claimed) return;
+      const work = workOn(sending, claimed, signal).finally(() => {
+        running.delete(work);
+        alarm.ring();
+      });
+      running.set(work, claimed.replay.tenantId);
     }
   };
-  const looping = loop();
+  const claims = repeat(begin, {
+    everyMs: deps.pollMs,
+    pause: (ms, signal) => alarm.sleep(ms, signal),
+    onFailure: (error) => deps.log.warn({ err: error }, "no replay can be claimed"),
+  });
   return {
     async [Symbol.asyncDispose]() {
-      stop.abort();
-      alarm.ring();
-      await looping;
+      await claims[Symbol.asyncDispose]();
       await Promise.all(running.keys());
     },
   };

@@ -24,7 +24,8 @@ interface MembershipDeps {
 }
 
 /**
- * Knows for which tenants this replica is preferred. A wrong answer costs at most a lost race,
+ * Knows for which tenants this replica is preferred. A wrong answer may delay webhooks, or give an
+ * endpoint attempts from two replicas, above its limits. It does not give two replicas one lane,
  * because the rows decide who sends.
  */
 export class Membership implements AsyncDisposable {

@@ -45,7 +45,7 @@ function plan(fates: readonly [string, DeliveryFate][], of: Partial<Endpoint> = 
 test("an endpoint that has the snapshot with the old signature gets it as _r2, in a new delivery", () => {
   const [delivery, ...more] = plan([fate(1, "delivered")]);
   expect(more).toEqual([]);
-  expect(delivery).toMatchObject({ sequence: 4, signingNumber: 2, createdAt: now, place: "due" });
+  expect(delivery).toMatchObject({ sequence: 4, signingNumber: 2, createdAt: now, standing: "due" });
   expect(delivery!.webhookId).toMatch(/^snp_[0-9a-f]{32}_4_r2$/);
   expect(delivery!.deliveryId).not.toBe(deliveryIdOf(endpoint, webhookIdOf(snapshot)));
 });
@@ -71,7 +71,7 @@ test("a tenant's endpoints with matching filters get a delivery, disabled ones t
   expect(plan(had, { events: ["snapshot.withheld"] })).toEqual([]);
   expect(plan(had, { documentTypes: ["core/image"] })).toEqual([]);
   expect(plan(had, { tenantId: "other" })).toEqual([]);
-  expect(plan(had, { enabled: false })).toMatchObject([{ place: "due" }]);
+  expect(plan(had, { enabled: false })).toMatchObject([{ standing: "due" }]);
 });
 
 test("after a second revocation an endpoint that has the snapshot as _r2 gets it as _r3", () => {

@@ -42,7 +42,7 @@ export function planResends(
     const deliveryId = deliveryIdOf(endpoint, webhookId);
     const names = { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
     const rest = { createdAt: now, bodyBytes: bodyBytesOf(snapshot), snapshot: factsOf(snapshot) };
-    return Object.assign(names, rest, { place: "due" as const });
+    return Object.assign(names, rest, { standing: "due" as const });
   });
 }
 

@@ -32,9 +32,9 @@ export async function sendAgain(deps: SendAgainDeps, anew: readonly SignedAnew[]
   if (planned.length === 0) return 0;
   // The second argument, the end of the leases, is not used: none of these rows is stored with a
   // lease.
-  const places = await deps.deliveries.insert(planned, now);
+  const standings = await deps.deliveries.insert(planned, now);
   await deps.lanes.expedite(
-    planned.filter((_, index) => places[index] === "behind"),
+    planned.filter((_, index) => standings[index] === "behind"),
     now,
   );
   const outrun = await deps.resentRows.endOutrun(planned, now);

@@ -14,7 +14,10 @@ interface ResigningDeps extends Omit<RunResigningDeps, "isListed" | "revoked"> {
   readonly leaseMs: number;
 }
 
-/** Does the work that follows a revocation. */
+/**
+ * After a key was revoked, replaces its signatures and sends the newest snapshots of their documents
+ * again.
+ */
 interface Resigning extends AsyncDisposable {
   /**
    * Notes snapshots that were signed again during ingest: a process may have sent them with the old

@@ -3,7 +3,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid, requireTenantId } from "@vidimus/kit/ids";
 import { requireOpened } from "../domain/change-endpoint.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 import { overtaken, unlessOvertaken } from "../domain/unless-overtaken.ts";
 import type { EndpointDirectory } from "../lanes/endpoint-directory.ts";
 import type { AuditedEndpoints } from "../store/audited-endpoints.ts";
@@ -27,11 +27,11 @@ interface AuditedAct {
  */
 export async function requireEndpoint(
   endpoints: Pick<EndpointStore, "find">,
-  name: EndpointName,
+  key: EndpointKey,
   signal?: AbortSignal,
 ): Promise<ManagedEndpoint> {
-  const tenantId = requireTenantId(name.tenantId);
-  const endpointId = parseUuid(name.endpointId);
+  const tenantId = requireTenantId(key.tenantId);
+  const endpointId = parseUuid(key.endpointId);
   const found = endpointId === undefined ? undefined : await endpoints.find(tenantId, endpointId, signal);
   if (!found) throw new DomainError("not_found", "there is no such endpoint");
   return found;
@@ -48,11 +48,11 @@ export async function requireEndpoint(
 export async function changeEndpoint(
   { endpoints, audited, directory }: ChangeEndpointDeps,
   { action, by }: AuditedAct,
-  name: EndpointName,
+  key: EndpointKey,
   change: (endpoint: ManagedEndpoint, now: Date) => ManagedEndpoint,
 ): Promise<ManagedEndpoint> {
   return unlessOvertaken(async () => {
-    const read = await requireEndpoint(endpoints, name);
+    const read = await requireEndpoint(endpoints, key);
     const now = new Date();
     const changed = change(read, now);
     requireOpened(changed);

@@ -1,7 +1,7 @@
 import type { MethodImpl } from "@connectrpc/connect";
 import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { enabledWithNotice } from "../domain/endpoint-notice.ts";
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 import { changeEndpoint } from "./change-endpoint.ts";
 import type { DisableEndpointDeps } from "./disable-endpoint.ts";
 import { toProto } from "./endpoint-message.ts";
@@ -12,7 +12,7 @@ export interface EnableEndpointDeps extends DisableEndpointDeps {
    * Makes the endpoint's waiting lanes due, in the background. When that fails, they are sent when
    * their backoff ends.
    */
-  expedite: (endpoint: EndpointName) => void;
+  expedite: (endpoint: EndpointKey) => void;
 }
 
 /**

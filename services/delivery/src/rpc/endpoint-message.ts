@@ -5,6 +5,11 @@ import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointHealth } from "../domain/endpoint-health.ts";
 import { attemptToProto } from "./delivery-message.ts";
 
+/** The name of an endpoint; the host of its URL when nobody has named it. */
+export function shownName({ name, url }: Pick<ManagedEndpoint, "name" | "url">): string {
+  return name || new URL(url).host.slice(0, 200);
+}
+
 /** An endpoint as a message, without its secret and with only the names of its headers. */
 export function toProto(endpoint: ManagedEndpoint, health?: EndpointHealth): MessageInitShape<typeof EndpointSchema> {
   const { endpointId, tenantId, url, events, maxInFlight, disabled, previousSecretEndsAt } = endpoint;
@@ -13,7 +18,7 @@ export function toProto(endpoint: ManagedEndpoint, health?: EndpointHealth): Mes
     endpointId,
     tenantId,
     url,
-    name: endpoint.name || new URL(url).host.slice(0, 200),
+    name: shownName(endpoint),
     description: endpoint.description,
     createdAt: timestampFromDate(endpoint.createdAt),
     updatedAt: timestampFromDate(endpoint.updatedAt),

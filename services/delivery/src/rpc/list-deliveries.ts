@@ -6,6 +6,7 @@ import { decodeOpaqueToken, encodeOpaqueToken, isEpochMs } from "@vidimus/kit/op
 import { deliveryIdOf } from "../domain/delivery.ts";
 import { type DeliveryState, deliveryStates, requireStates, shownState } from "../domain/delivery-log.ts";
 import type { Endpoint } from "../domain/endpoint.ts";
+import { earlierWebhookIds } from "../domain/payload.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import { deliveryToProto } from "./delivery-message.ts";
@@ -32,7 +33,7 @@ export function listDeliveries(deps: ListDeliveriesDeps): MethodImpl<typeof Deli
       ...storedStates(states, endpoints),
       limit: limit + 1,
       ...(documentId === undefined ? {} : { documentId }),
-      ...(request.webhookId === "" ? {} : { deliveryIds: deliveryIdsOf(endpoints, request.webhookId) }),
+      ...(request.webhookId === "" ? {} : sentAs(endpoints, request.webhookId)),
       ...(request.since ? { since: timestampDate(request.since) } : {}),
       ...(request.until ? { until: timestampDate(request.until) } : {}),
       ...(after ? { after } : {}),
@@ -63,11 +64,15 @@ async function endpointsOf(
 }
 
 /**
- * The id of a delivery is a hash of its endpoint and webhook id, so the deliveries of a webhook
- * need no index.
+ * Selects the deliveries of a webhook. The id of a delivery is a hash of its endpoint and of the
+ * webhook id with which it was stored, so this needs no index. A delivery that was stored with an
+ * earlier id of the webhook has the later one only once it was sent with that.
  */
-function deliveryIdsOf(endpoints: ReadonlyMap<string, unknown>, webhookId: string): string[] {
-  return Array.from(endpoints.keys(), (endpointId) => deliveryIdOf({ endpointId }, webhookId));
+function sentAs(endpoints: ReadonlyMap<string, unknown>, webhookId: string) {
+  const butWebhookIds = earlierWebhookIds(webhookId);
+  const storedAs = [...butWebhookIds, webhookId];
+  const ofEndpoint = (endpointId: string) => storedAs.map((each) => deliveryIdOf({ endpointId }, each));
+  return { deliveryIds: [...endpoints.keys()].flatMap(ofEndpoint), butWebhookIds };
 }
 
 /**

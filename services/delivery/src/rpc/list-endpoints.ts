@@ -3,7 +3,7 @@ import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/end
 import { requireTenantId } from "@vidimus/kit/ids";
 import type { EndpointHealthStore } from "../store/endpoint-health-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import { toProto } from "./endpoint-message.ts";
+import { shownName, toProto } from "./endpoint-message.ts";
 
 export interface ListEndpointsDeps {
   endpoints: Pick<EndpointStore, "list">;
@@ -18,7 +18,9 @@ export function listEndpoints({
     const { signal } = context;
     const tenantId = requireTenantId(request.tenantId);
     const found = await endpoints.list(tenantId, signal);
-    if (request.namesOnly) return { endpoints: found.map(({ endpointId, name }) => ({ endpointId, name })) };
+    if (request.namesOnly) {
+      return { endpoints: found.map((each) => ({ endpointId: each.endpointId, name: shownName(each) })) };
+    }
     const known = await health.find(tenantId, found, signal);
     return { endpoints: found.map((each) => toProto(each, known.get(each.endpointId))) };
   };

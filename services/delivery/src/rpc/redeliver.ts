@@ -10,7 +10,7 @@ import type { AuditedReplays } from "../store/audited-replays.ts";
 import type { DeliveryLogStore } from "../store/delivery-log-store.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
 import type { LaneStore } from "../store/lane-store.ts";
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 import { requireEndpoint } from "./change-endpoint.ts";
 import { attemptToProto, deliveryToProto } from "./delivery-message.ts";
 import { requireDelivery } from "./get-delivery.ts";
@@ -22,7 +22,7 @@ export interface RedeliverDeps extends Omit<ResendDeps, "record"> {
   auditedReplays: Pick<AuditedReplays, "noteRedelivery">;
   lanes: Pick<LaneStore, "expedite">;
   /** Makes a probe of an endpoint with an open breaker due at once. */
-  wantProbe: (endpoint: EndpointName) => Promise<void>;
+  wantProbe: (endpoint: EndpointKey) => Promise<void>;
   /** Wakes the search for due lanes in the database. */
   wake: () => void;
 }
@@ -67,7 +67,9 @@ async function resendOnce(deps: RedeliverDeps, delivery: LoggedDelivery) {
   const endpoint = await requireEndpoint(deps.endpoints, delivery);
   requireOpened(endpoint);
   const replayId = uuidv7();
-  const payloads = notice ? { get: async () => noticePayload(delivery, notice) } : deps.payloads;
+  const payload = notice ? noticePayload(delivery, notice) : await deps.payloads.get(delivery);
+  if (!payload) throw new DomainError("failed_precondition", "documents or signing have no such snapshot");
+  const payloads = { get: async () => payload };
   const record: ResendDeps["record"] = (resent) => deliveryLog.recordResent([resent], new Date());
   const again = { endpoint, reference: delivery, replayId, attempt: attemptCount + 1, isLast: () => true };
   const outcome = await resend({ payloads, post, record }, again);

@@ -3,7 +3,7 @@ import type { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/end
 import { requireOpened } from "../domain/change-endpoint.ts";
 import type { PostWebhook } from "../net/post-webhook.ts";
 import type { EndpointStore } from "../store/endpoint-store.ts";
-import type { EndpointName } from "../domain/endpoint-name.ts";
+import type { EndpointKey } from "../domain/endpoint-key.ts";
 import { requireEndpoint } from "./change-endpoint.ts";
 import type { MayChange } from "./may-change.ts";
 import { pingEndpoint } from "./ping-endpoint.ts";
@@ -12,7 +12,7 @@ export interface TestEndpointDeps {
   endpoints: Pick<EndpointStore, "find">;
   post: PostWebhook;
   /** Ends the backoffs of an endpoint's lanes, and makes a probe due when its breaker is open. */
-  expediteAll: (endpoint: EndpointName) => Promise<void>;
+  expediteAll: (endpoint: EndpointKey) => Promise<void>;
 }
 
 /** When the receiver accepts the ping, the endpoint's waiting deliveries are due at once. */

@@ -19,7 +19,7 @@ export interface HourCount {
   readonly hasMore: boolean;
 }
 
-/** Counting stops here; more are shown as "10,000 and more". */
+/** Counting stops here; the console shows more as "10,000+". */
 const countMax = 10_000;
 /** MongoDB ends a command that takes longer. */
 const countMsMax = 5_000;

@@ -20,6 +20,8 @@ export interface DeliveryQuery {
   readonly documentId?: string;
   /** Present to list only these deliveries. */
   readonly deliveryIds?: readonly string[];
+  /** Deliveries with these webhook ids are left out. */
+  readonly butWebhookIds?: readonly string[];
   /** Empty for all. */
   readonly states: readonly StoredState[];
   /**
@@ -45,7 +47,7 @@ export interface Resent extends Pick<
   readonly replayId: string;
   /** The value of the attempt's header `vidimus-attempt`. */
   readonly attempt: number;
-  /** Whether this was the last attempt that the replay makes at the delivery. */
+  /** Whether no attempt follows even if the receiver has refused this one. */
   readonly isLast: boolean;
 }
 
@@ -161,7 +163,8 @@ function recordOf(resent: Resent, now: Date): AnyBulkWriteOperation<DeliveryRow>
   const { deliveryId, tenantId, endpointId, documentId, sequence, webhookId, signingNumber } = resent;
   const { outcome, isAccepted, replayId, attempt: number, isLast, bodyBytes, snapshot } = resent;
   const expiresAt = new Date(now.getTime() + keptMs);
-  const state = isAccepted ? { state: "delivered" as const } : {};
+  const accepted = isAccepted ? { state: "delivered" as const, endedAt: now } : {};
+  const given = isAccepted ? {} : { state: "exhausted" as const, endedAt: now };
   const names = { tenantId, endpointId, documentId, sequence, webhookId, signingNumber };
   const created = { ...names, bodyBytes, createdAt: now, ...(snapshot ? { snapshot } : {}) };
   return {
@@ -170,8 +173,8 @@ function recordOf(resent: Resent, now: Date): AnyBulkWriteOperation<DeliveryRow>
       update: {
         $push: { attempts: { $each: [{ ...toAttemptRow(outcome), replayId, number }], $slice: -attemptsMax } },
         $inc: { attemptCount: 1 },
-        $set: { ...state, endedAt: now, expiresAt, ...(isLast || isAccepted ? { endedReplayId: replayId } : {}) },
-        $setOnInsert: { ...created, generation: 0, retryCount: 0, ...(isAccepted ? {} : { state: "exhausted" }) },
+        $set: { ...accepted, expiresAt, ...(isLast || isAccepted ? { endedReplayId: replayId } : {}) },
+        $setOnInsert: { ...created, ...given, generation: 0, retryCount: 0 },
       },
       upsert: true,
     },
@@ -179,7 +182,8 @@ function recordOf(resent: Resent, now: Date): AnyBulkWriteOperation<DeliveryRow>
 }
 
 function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
-  const { tenantId, endpointIds, documentId, deliveryIds, states, pendingOf, since, until, after } = query;
+  const { tenantId, endpointIds, documentId, deliveryIds, butWebhookIds, states, pendingOf, since, until, after } =
+    query;
   const createdAt = { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) };
   const [only, ...others] = endpointIds;
   const [state, ...otherStates] = states;
@@ -192,6 +196,7 @@ function toFilter(query: DeliveryQuery): Filter<DeliveryRow> {
     endpointId: only !== undefined && others.length === 0 ? only : { $in: [...endpointIds] },
     ...(documentId === undefined ? {} : { documentId }),
     ...(deliveryIds ? { _id: { $in: [...deliveryIds] } } : {}),
+    ...(butWebhookIds ? { webhookId: { $nin: [...butWebhookIds] } } : {}),
     ...(state ? { state: otherStates.length > 0 ? { $in: [...states] } : state } : {}),
     ...(pendingOf ? { $nor: [{ state: "pending" as const, endpointId: { $nin: [...pendingOf] } }] } : {}),
     ...(since || until ? { createdAt } : {}),

@@ -12,11 +12,11 @@ export const attemptsMax = 50;
 
 export interface NewDelivery extends Delivery {
   /**
-   * Where the row is to be stored. `leased`: as its lane's bearer, leased to this process. `due`:
+   * How the row is to be stored. `leased`: as its lane's bearer, leased to this process. `due`:
    * as its lane's bearer, without a lease, so that any process can claim it. `behind`: behind the
    * bearer that its lane has.
    */
-  readonly place: "leased" | "due" | "behind";
+  readonly standing: "leased" | "due" | "behind";
 }
 
 /** An undelivered row of a lane, with what an attempt needs. */
@@ -39,7 +39,7 @@ export type RowHead = Omit<DeliveryRow, "attempts">;
 
 export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): DeliveryRow {
   const { deliveryId, tenantId, endpointId, documentId, sequence, signingNumber, webhookId, createdAt } = delivery;
-  const { place, bodyBytes } = delivery;
+  const { standing, bodyBytes } = delivery;
   return {
     _id: deliveryId,
     tenantId,
@@ -50,9 +50,9 @@ export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): 
     webhookId,
     bodyBytes,
     state: "pending",
-    generation: place === "leased" ? 1 : 0,
-    ...(place === "leased" ? { nextAttemptAt: leaseUntil, lease: { holder, until: leaseUntil } } : {}),
-    ...(place === "due" ? { nextAttemptAt: createdAt } : {}),
+    generation: standing === "leased" ? 1 : 0,
+    ...(standing === "leased" ? { nextAttemptAt: leaseUntil, lease: { holder, until: leaseUntil } } : {}),
+    ...(standing === "due" ? { nextAttemptAt: createdAt } : {}),
     attemptCount: 0,
     retryCount: 0,
     attempts: [],
@@ -62,8 +62,8 @@ export function toRow(delivery: NewDelivery, holder: string, leaseUntil: Date): 
   };
 }
 
-export function toNewSendable({ place, ...delivery }: NewDelivery): SendableRow {
-  const generation = place === "leased" ? 1 : 0;
+export function toNewSendable({ standing, ...delivery }: NewDelivery): SendableRow {
+  const generation = standing === "leased" ? 1 : 0;
   return { ...delivery, generation, attemptCount: 0, retryCount: 0, isRefused: false };
 }
 

@@ -5,10 +5,9 @@ import { type NewDelivery, toRow } from "./delivery-rows.ts";
 import { pendingIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** The place at which a delivery was stored; `known` when it was stored before. */
-export type Stored = NewDelivery["place"] | "known";
+/** How a delivery was stored; `known` when it was stored before. */
+export type Stored = NewDelivery["standing"] | "known";
 
-/** Most rows that are deleted at once. */
 const deletedMax = 1_000;
 
 /** Keeps deliveries, undelivered and final ones, with their attempts. */
@@ -30,7 +29,7 @@ export class DeliveryStore {
    * never gets a newer row without the older one.
    *
    * @param deliveries those of one lane in their order, older before newer
-   * @returns the place of each delivery, in the order of `deliveries`
+   * @returns the standing of each delivery, in the order of `deliveries`
    */
   async insert(deliveries: readonly NewDelivery[], leaseUntil: Date): Promise<Stored[]> {
     const bearers = deliveries.filter(isBearer);
@@ -38,14 +37,15 @@ export class DeliveryStore {
     const { later = [], first = [] } = Object.groupBy(deliveries, (each) =>
       !isBearer(each) && borne.has(laneKey(each)) ? "later" : "first",
     );
-    const fates = new Map<string, Stored>(deliveries.map(({ deliveryId, place }) => [deliveryId, place]));
+    const standings = new Map<string, Stored>(deliveries.map(({ deliveryId, standing }) => [deliveryId, standing]));
     const refused = await this.#insertUnlessRefused(first, leaseUntil);
-    for (const { deliveryId } of refused) fates.set(deliveryId, "known");
+    for (const { deliveryId } of refused) standings.set(deliveryId, "known");
     const second = [...refused.filter(isBearer), ...later];
-    const behind = second.map((each): NewDelivery => Object.assign({}, each, { place: "behind" } as const));
-    for (const { deliveryId } of second) fates.set(deliveryId, "behind");
-    for (const { deliveryId } of await this.#insertUnlessRefused(behind, leaseUntil)) fates.set(deliveryId, "known");
-    return deliveries.map(({ deliveryId, place }) => fates.get(deliveryId) ?? place);
+    const behind = second.map((each): NewDelivery => Object.assign({}, each, { standing: "behind" } as const));
+    for (const { deliveryId } of second) standings.set(deliveryId, "behind");
+    for (const { deliveryId } of await this.#insertUnlessRefused(behind, leaseUntil))
+      standings.set(deliveryId, "known");
+    return deliveries.map(({ deliveryId, standing }) => standings.get(deliveryId) ?? standing);
   }
 
   /** @returns the deliveries that a unique index refused */
@@ -84,6 +84,6 @@ export class DeliveryStore {
 }
 
 /** Whether a delivery is planned as its lane's bearer. */
-function isBearer({ place }: NewDelivery): boolean {
-  return place === "leased" || place === "due";
+function isBearer({ standing }: NewDelivery): boolean {
+  return standing === "leased" || standing === "due";
 }

@@ -89,8 +89,8 @@ export class EndpointHealthStore {
   }
 
   /**
-   * When the delivered row that was stored last was accepted, or last sent again after that. A row
-   * that was stored earlier may have been accepted later.
+   * When the delivered row that was stored last was last accepted. A row that was stored earlier
+   * may have been accepted later.
    */
   async #lastAccepted(tenantId: string, endpointId: string, signal: AbortSignal | undefined) {
     const [found] = await this.#rows

@@ -42,24 +42,9 @@ export class LaneBearers {
    * @returns the number of such lanes
    */
   async appointMissing(now: Date): Promise<number> {
-    const found = this.#rows.aggregate<{ first: string; bearers: number }>(
-      [
-        { $match: { state: "pending" } },
-        { $sort: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } },
-        {
-          $group: {
-            _id: { endpointId: "$endpointId", documentId: "$documentId" },
-            bearers: { $sum: { $cond: [{ $gt: ["$nextAttemptAt", null] }, 1, 0] } },
-            first: { $first: "$_id" },
-          },
-        },
-        { $match: { bearers: 0 } },
-      ],
-      { hint: laneIndex, allowDiskUse: true },
-    );
-    const oldest = (await found.toArray()).map(({ first }) => first);
-    await this.#appoint(oldest, now);
-    return oldest.length;
+    const oldest = await this.#oldestOfEach({}, { bearers: 0 });
+    await this.#appoint([...oldest.values()], now);
+    return oldest.size;
   }
 
   /**
@@ -79,23 +64,31 @@ export class LaneBearers {
     const wanted = new Set(lanes.map(laneKey));
     const among = (key: keyof Lane) => ({ $in: [...new Set(lanes.map((lane) => lane[key]))] });
     const names = { tenantId: among("tenantId"), documentId: among("documentId"), endpointId: among("endpointId") };
-    const found = this.#rows.aggregate<{ _id: Lane; first: Oldest }>(
+    const oldest = await this.#oldestOfEach(names);
+    return new Map([...oldest].filter(([key]) => wanted.has(key)));
+  }
+
+  /**
+   * From the key of each lane with such names to the id of its oldest undelivered row.
+   *
+   * @param having `bearers: 0` for lanes without a bearer only
+   */
+  async #oldestOfEach(names: Filter<DeliveryRow>, having: { readonly bearers?: 0 } = {}): Promise<Map<string, string>> {
+    const found = this.#rows.aggregate<{ _id: Lane; oldest: Oldest }>(
       [
         { $match: { ...names, state: "pending" } },
-        { $sort: { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } },
         {
           $group: {
             _id: { tenantId: "$tenantId", documentId: "$documentId", endpointId: "$endpointId" },
-            rows: { $firstN: { n: signaturesMax, input: row } },
+            bearers: { $sum: { $cond: [{ $gt: ["$nextAttemptAt", null] }, 1, 0] } },
+            oldest: { $min: row },
           },
         },
-        { $set: { first: { $first: { $sortArray: { input: "$rows", sortBy: { sequence: 1, signingNumber: 1 } } } } } },
-        { $unset: "rows" },
+        { $match: having },
       ],
       { hint: laneIndex, allowDiskUse: true },
     );
-    const rows = (await found.toArray()).map(({ _id, first }) => [laneKey(_id), first._id] as const);
-    return new Map(rows.filter(([key]) => wanted.has(key)));
+    return new Map((await found.toArray()).map(({ _id, oldest }) => [laneKey(_id), oldest._id]));
   }
 
   /**
@@ -116,7 +109,8 @@ export class LaneBearers {
   }
 }
 
-const row = { _id: "$_id", sequence: "$sequence", signingNumber: "$signingNumber" };
+/** MongoDB compares objects field by field in this order, so the smallest one is the oldest row. */
+const row = { sequence: "$sequence", signingNumber: "$signingNumber", _id: "$_id" };
 
 /**
  * Statement that makes an undelivered row its lane's bearer, due now. It changes nothing when the

@@ -45,11 +45,13 @@ export class LaneEndings {
     if (touched.length === 0) return;
     const older = touched.flat().filter(isOlder);
     const heirs = touched.flatMap((rows) => rows.filter((each) => !isOlder(each)).toSorted(compareRows)[0] ?? []);
-    const statements = [
+    await this.#rows.bulkWrite([
       endAll({ _id: { $in: older.map(({ _id }) => _id) }, state: "pending" }, "superseded", now),
-      ...heirs.filter(({ nextAttemptAt }) => !nextAttemptAt).map(({ _id }) => appointment(_id, now)),
-    ];
-    await this.#rows.bulkWrite(statements).catch(duplicatePositions);
+    ]);
+    const appointments = heirs.filter(({ nextAttemptAt }) => !nextAttemptAt).map(({ _id }) => appointment(_id, now));
+    if (appointments.length === 0) return;
+    // A lane that has a bearer meanwhile fails with a duplicate key, and must not stop the others.
+    await this.#rows.bulkWrite(appointments, { ordered: false }).catch(duplicatePositions);
   }
 
   /**
@@ -101,13 +103,14 @@ export class LaneEndings {
    * ended, an older row would be sent after the row to which it has yielded.
    *
    * @param from `next` of the call before
-   * @returns the number of shortened lanes and where to continue; no `next` when all were examined
+   * @returns how many lanes were shortened, by how many rows in all, and where to continue; no
+   * `next` when all were examined
    */
   async exhaust(
     { tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">,
     { storedBefore, from }: { readonly storedBefore: Date; readonly from?: Date | undefined },
     now: Date,
-  ): Promise<{ readonly ended: number; readonly next?: Date | undefined }> {
+  ): Promise<{ readonly lanes: number; readonly rows: number; readonly next?: Date | undefined }> {
     const isFree = [{ lease: { $exists: false } }, { "lease.until": { $lte: now } }];
     const due = { nextAttemptAt: { $gte: from ?? new Date(0) } };
     const found = await this.#rows
@@ -124,7 +127,7 @@ export class LaneEndings {
     );
     const bearers = found.filter(({ yieldedTo }) => yieldedTo === undefined || heirs.has(yieldedTo));
     const ended = await this.#exhaustLanes(bearers, heirs, storedBefore, now);
-    return { ended, next: found.length < lanesMax ? undefined : found.at(-1)?.nextAttemptAt };
+    return { ...ended, next: found.length < lanesMax ? undefined : found.at(-1)?.nextAttemptAt };
   }
 
   /**
@@ -144,8 +147,8 @@ export class LaneEndings {
     heirs: ReadonlyMap<string, number>,
     storedBefore: Date,
     now: Date,
-  ): Promise<number> {
-    if (bearers.length === 0) return 0;
+  ): Promise<{ readonly lanes: number; readonly rows: number }> {
+    if (bearers.length === 0) return { lanes: 0, rows: 0 };
     const endings = Array.from(
       Map.groupBy(bearers, ({ generation }) => generation),
       ([generation, rows]) =>
@@ -156,15 +159,15 @@ export class LaneEndings {
     const ended = await this.#rows.find({ ...ids, state: "exhausted" }, { projection: { _id: 1 } }).toArray();
     const isEnded = new Set(ended.map(({ _id }) => _id));
     const lanes = bearers.filter(({ _id }) => isEnded.has(_id));
-    if (lanes.length === 0) return 0;
+    if (lanes.length === 0) return { lanes: 0, rows: 0 };
     const behind = lanes.map((lane) => {
       const yielded = heirs.get(lane.yieldedTo ?? "") ?? lane.sequence;
       const old = { $or: [{ createdAt: { $lte: storedBefore } }, { sequence: { $lte: yielded } }] };
       return endAll({ ...laneFilter(lane), state: "pending", ...old }, "exhausted", now);
     });
-    await this.#rows.bulkWrite(behind, { ordered: false });
+    const { modifiedCount } = await this.#rows.bulkWrite(behind, { ordered: false });
     await this.#bearers.appoint(lanes, now);
-    return lanes.length;
+    return { lanes: lanes.length, rows: lanes.length + modifiedCount };
   }
 }
 

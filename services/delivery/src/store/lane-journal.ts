@@ -8,10 +8,14 @@ import { bearerFields, type LaneRecord } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /**
- * The result of a record. `followed`: nothing was journaled, because another process has stored
- * rows behind the bearer; load them, and decide again. `lost`: a later claim has taken the lane.
+ * The result of a record. `followed`: nothing was journaled, because rows that may not be in memory
+ * were stored behind the bearer; load them, and decide again. `lost`: a later claim has taken the
+ * lane, or its rows were ended or deleted.
  */
-export type Journaled = { readonly kind: "done"; readonly lane?: LeasedLane } | { readonly kind: "followed" | "lost" };
+export type Journaled =
+  | { readonly kind: "done"; readonly lane?: LeasedLane }
+  | { readonly kind: "followed" }
+  | { readonly kind: "lost" };
 
 export class LaneJournal {
   readonly #rows: Collection<DeliveryRow>;
@@ -139,14 +143,16 @@ export class LaneJournal {
    * needs no lease, because the acceptance is a fact. The older rows, which had yielded to the
    * accepted one, end first: when only the first statement is executed, the accepted webhook is
    * sent again, and no older one after it.
+   *
+   * @returns whether the accepted row was undelivered until now
    */
-  async noteAccepted(row: SendableRow, outcome: AttemptOutcome): Promise<void> {
+  async noteAccepted(row: SendableRow, outcome: AttemptOutcome): Promise<boolean> {
     const changed = { $inc: { generation: 1 }, $unset: bearerFields };
     const [older, accepted] = [ending("superseded", outcome), ending("delivered", outcome)];
-    await this.#rows.bulkWrite([
-      { updateMany: { filter: olderFilter(row), update: merge(changed, older) } },
-      { updateOne: { filter: { _id: row.deliveryId, state: "pending" }, update: merge(changed, accepted) } },
-    ]);
+    await this.#rows.updateMany(olderFilter(row), merge(changed, older));
+    const filter = { _id: row.deliveryId, state: "pending" as const };
+    const { matchedCount } = await this.#rows.updateOne(filter, merge(changed, accepted));
+    return matchedCount === 1;
   }
 }
 

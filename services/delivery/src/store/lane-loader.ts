@@ -102,8 +102,9 @@ export class LaneLoader {
   /**
    * Of lanes whose bearer was just stored with a lease, finds those with older undelivered rows.
    * Such a lane lacked a bearer when this one was stored: the bearer before had just ended, and no
-   * process had appointed one of the older rows yet. No older rows can be stored later. Reads
-   * nothing for the first snapshots of documents.
+   * process had appointed one of the older rows yet. An older row is stored later only for a
+   * snapshot that is sent again, and `endOutrun` ends that row. Reads nothing for the first
+   * snapshots of documents.
    */
   async withOlder(lanes: readonly LeasedLane[]): Promise<LeasedLane[]> {
     const later = lanes.filter(({ state: { rows } }) => (rows[0]?.sequence ?? 0) > 1);

@@ -133,7 +133,7 @@ export class LaneStore {
     return this.#loader.withOlder(lanes);
   }
 
-  /** Adds rows that other processes have stored behind the lane's bearer since the claim. */
+  /** Adds rows that were stored behind the lane's bearer since the claim. */
   async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
     const { deliveryId: _id, generation } = lane.bearer;
     await this.#rows.updateOne({ _id, generation }, { $unset: { isFollowed: 1 } });

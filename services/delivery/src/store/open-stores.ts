@@ -1,6 +1,6 @@
 import { uuidv7 } from "@vidimus/kit/ids";
 import type { Db } from "mongodb";
-import type { DeliveryConfig } from "../config.ts";
+import type { KeyObject } from "node:crypto";
 import { deliveryRows } from "./delivery-indexes.ts";
 import { DeliveryCountStore } from "./delivery-count-store.ts";
 import { DeliveryStore } from "./delivery-store.ts";
@@ -21,7 +21,8 @@ import { TrustListStore } from "./trust-list-store.ts";
 
 export type Stores = ReturnType<typeof openStores>;
 
-export function openStores(db: Db, { kek, otherKek }: Pick<DeliveryConfig, "kek" | "otherKek">) {
+/** `otherKek` is the KEK that `kek` replaces; present during the replacement. */
+export function openStores(db: Db, { kek, otherKek }: { readonly kek: KeyObject; readonly otherKek?: KeyObject }) {
   /** Id of this process in its leases. */
   const replica = uuidv7();
   const kekChange = kekChangeOf(kek, otherKek);

@@ -9,7 +9,7 @@ type Sequenced = Lane & Pick<Delivery, "deliveryId" | "sequence">;
 
 export interface DeliveryFate {
   readonly state: StoredState;
-  /** Id of the last sent webhook. */
+  /** Id of the last sent webhook, or of the one to send when there was no attempt yet. */
   readonly webhookId: string;
 }
 

@@ -42,8 +42,9 @@ export interface SecretRow {
 }
 
 /**
- * `deliveries`: one row for each endpoint and webhook. The id is a hash of both, so it is unique on
- * endpoint, document, sequence and signing number.
+ * `deliveries`: one row for each endpoint and webhook. The id is a hash of the endpoint and of the
+ * webhook id that the row was stored with, so it is unique on endpoint, document, sequence and
+ * signing number. `webhookId` is another one once the row was sent with a newer signature.
  *
  * The undelivered rows of a document and an endpoint are a lane. One of them is its bearer: it
  * alone has `nextAttemptAt`, the lane's lease and everything else that is journaled of the lane. A
@@ -107,7 +108,7 @@ export interface DeliveryRow {
   /** The last 50 attempts. */
   attempts: AttemptRow[];
   createdAt: Date;
-  /** When the row reached a final state, or was last sent again after that. */
+  /** When the row reached a final state, or a receiver last accepted it after that. */
   endedAt?: Date;
   /** Final rows only: when MongoDB deletes the row. */
   expiresAt?: Date;

@@ -33,16 +33,18 @@ export class TrustListStore {
 
   /** Stores a list, unless one as new or newer is stored. @returns the stored one */
   async keep({ revision, keyIds }: Pick<KnownTrustList, "revision" | "keyIds">): Promise<KnownTrustList> {
+    const isOlder = { ...id, revision: { $lt: revision } };
     const update = { $set: { revision, keyIds: [...keyIds] }, $addToSet: { everListed: { $each: [...keyIds] } } };
     try {
-      const isOlder = { ...id, revision: { $lt: revision } };
       const kept = await this.#rows.findOneAndUpdate(isOlder, update, { upsert: true, returnDocument: "after" });
       if (kept) return kept;
     } catch (error) {
-      // A stored list that is as new or newer does not match, and the upsert fails with a duplicate
-      // id.
+      // A stored list that is as new or newer does not match, so the upsert fails with a duplicate
+      // id. It also fails when another upsert inserts the row first, which may have an older list.
       if (!isDuplicateKey(error)) throw error;
     }
+    const kept = await this.#rows.findOneAndUpdate(isOlder, update, { returnDocument: "after" });
+    if (kept) return kept;
     const newer = await this.read();
     if (!newer) throw new Error("the kept trust list was deleted meanwhile");
     return newer.copy;

@@ -19,7 +19,10 @@ interface TrustListDeps {
 
 type StatedList = Pick<KnownTrustList, "revision" | "keyIds">;
 
-/** Every look finds the same failure, so its log line is throttled to one a minute. */
+/**
+ * While signing cannot be asked for the list, every attempt fails alike, so the log has one line a
+ * minute.
+ */
 const reportEveryMs = 60_000;
 
 /**

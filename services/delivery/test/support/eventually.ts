@@ -1,6 +1,17 @@
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
+
+const patience = { timeout: 15_000, interval: 20 } as const;
 
 /** An assertion that is polled for up to 15 seconds. */
 export function eventually<T>(read: () => T) {
-  return expect.poll(read, { timeout: 15_000, interval: 20 });
+  return expect.poll(read, patience);
+}
+
+/** The same for tests that run at the same time, in which `expect.poll` finds no current test. */
+export async function untilEqual(
+  read: () => unknown,
+  expected: unknown,
+  timeout: number = patience.timeout,
+): Promise<void> {
+  await vi.waitFor(async () => expect(await read()).toEqual(expected), { ...patience, timeout });
 }

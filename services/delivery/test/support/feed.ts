@@ -207,8 +207,6 @@ export async function openFeed() {
     },
     /** All signatures that were settled. */
     signatures: rows.signatures,
-    /** Ends the pending state of a snapshot, and stores no signature. */
-    settle: (reference: Ref) => void rows.pending.delete(keyOf(reference)),
     unsendable: rows.unsendable,
     /** How many references `GetSnapshots` was asked for, and how often the types were listed. */
     counts: rows.counts,

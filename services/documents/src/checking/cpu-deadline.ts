@@ -7,8 +7,9 @@ const looks = 4;
  */
 const wallFactor = 10;
 /**
- * A thread counts as stalled while it gets less CPU time than this part of the deadline. On a busy
- * machine a working thread gets little CPU time, but more than this.
+ * A thread counts as stalled when it gets at most this part of one deadline as CPU time while
+ * `wallFactor` deadlines pass by the clock. On a busy machine a working thread gets little CPU
+ * time, but more than this.
  */
 const idleShare = 0.01;
 

@@ -60,15 +60,20 @@ export class JobThread implements AsyncDisposable {
    * Does a job. The job's buffers are transferred, which empties them for the caller.
    *
    * Rejects with a `DomainError` when the job refuses its document or schema, with `JobCut` when it
-   * exceeds its limits, and with another `Error` when the job fails or stalls, or the thread ends.
+   * exceeds its limits, and with another `Error` when the job fails or stalls, or the thread cannot
+   * start (limit of the host's threads) or ends.
    */
   run(job: Job): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#running = { found: undefined, resolve, reject };
     clearTimeout(this.#idle);
-    const worker = (this.#worker ??= this.#start());
-    this.#deadline?.start();
-    worker.postMessage(job, buffersOfJob(job));
+    try {
+      const worker = (this.#worker ??= this.#start());
+      this.#deadline?.start();
+      worker.postMessage(job, buffersOfJob(job));
+    } catch (error) {
+      this.#end(error);
+    }
     return promise;
   }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Job } from "./check-job.ts";
 import { JobThreads } from "./job-threads.ts";
 
 /** A thread that ends each job at once. */
@@ -71,4 +72,33 @@ test("the bytes of a job are empty for its sender once it runs", async () => {
   const bytes = new Uint8Array(100_000);
   await threads.run("a", { kind: "schema", field: "a1", bytes });
   expect(bytes.byteLength).toBe(0);
+});
+
+test("a job whose caller has gone before its turn is passed to no thread", async () => {
+  const bytes = new Uint8Array(100_000);
+  const gone = new AbortController();
+  const first = run("a1");
+  const second = threads.run("a", { kind: "schema", field: "a2", bytes }, gone.signal);
+  gone.abort(new Error("gone"));
+  await expect(second).rejects.toThrow("gone");
+  await first;
+  await run("a3");
+  expect(bytes.byteLength).toBe(100_000);
+});
+
+test("a job that cannot be passed to a thread is rejected, and the next jobs of its tenant are done", async () => {
+  await run("a1");
+  const job = { kind: "schema", field: () => "a2", bytes: new Uint8Array() } as unknown as Job;
+  await expect(threads.run("a", job)).rejects.toThrow("could not be cloned");
+  await run("a3");
+  await expect(threads.run("a", job)).rejects.toThrow("could not be cloned");
+  await run("a4");
+  expect(done).toEqual(["a1", "a3", "a4"]);
+});
+
+test("every job is rejected while no thread can be started", async () => {
+  await using broken = new JobThreads({ entry: new URL("http://localhost/"), threads: 2, cpuMs: 500, heapMiB: 64 });
+  const job = () => broken.run("a", { kind: "schema", field: "a", bytes: new Uint8Array() });
+  const ends = [job(), job(), job()];
+  for (const end of ends) await expect(end).rejects.toThrow("must be of scheme file");
 });

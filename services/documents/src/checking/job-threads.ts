@@ -32,9 +32,10 @@ const restMsMax = 250;
  * Does jobs in threads. Tenants alternate, and one tenant gets at most half of the threads, so that
  * jobs that use up their time leave the other half to other tenants.
  *
- * A tenant whose jobs queue up rests after them as long as they took, which leaves half of its
- * threads' time unused. The threads share cores with the event loops of this and other processes,
- * and without rests they would delay these event loops in spite of their niceness.
+ * A tenant whose jobs queue up rests after them as long as they took, `restMsMax` at most, which
+ * leaves up to half of its threads' time unused. The threads share cores with the event loops of
+ * this and other processes, and without rests they would delay these event loops in spite of their
+ * niceness.
  */
 export class JobThreads implements AsyncDisposable {
   readonly #waiting = new TurnQueue<Waiting>();

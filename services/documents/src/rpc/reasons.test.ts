@@ -13,14 +13,15 @@ test("errors.proto lists every kind of failure", () => {
 test("errors.proto lists every reason and every fact in refusals of the documents service", () => {
   const files = globSync("**/*.ts", { cwd: source, exclude: ["**/*.test.ts"] });
   const texts = files.map((file) => readFileSync(join(source, file), "utf8"));
+  const reason = /reason: "(\w+)"(?! \|)|reason = \w+ \? "(\w+)" : "(\w+)"/g;
   const reasons = new Set(
-    texts.flatMap((text) => Array.from(text.matchAll(/reason: "(\w+)"(?! \|)/g), ([, name]) => name)),
+    texts.flatMap((text) => Array.from(text.matchAll(reason), ([, ...names]) => names.filter(Boolean)).flat()),
   );
   expect(reasons.size).toBeGreaterThan(15);
-  expect([...reasons].filter((reason) => !new RegExp(`^//   - .*\`${reason}\``, "m").test(proto))).toEqual([]);
-  const facts = new Set(
-    texts.flatMap((text) => Array.from(text.matchAll(/\b((?:current|legal|allowed)_[a-z]+): /g), ([, name]) => name)),
-  );
-  expect(facts).toContain("legal_transitions");
-  expect([...facts].filter((fact) => !proto.includes(`  // - \`${fact}\`:`))).toEqual([]);
+  expect(reasons).toContain("same_content");
+  expect([...reasons].filter((name) => !new RegExp(`^//   - .*\`${name}\``, "m").test(proto))).toEqual([]);
+  const fact = /\b((?:current|legal|allowed)_[a-z]+): |metadata = \{ (\w+),/g;
+  const facts = new Set(texts.flatMap((text) => Array.from(text.matchAll(fact), ([, name, first]) => name ?? first)));
+  expect([...facts]).toEqual(expect.arrayContaining(["legal_transitions", "guard", "role"]));
+  expect([...facts].filter((name) => !proto.includes(`  // - \`${name}\`:`))).toEqual([]);
 });

@@ -9,8 +9,8 @@ export function refused(error: DomainError) {
 
 /**
  * The result of a failed item of a batch. A bug affects only its item, and is logged with the call.
- * Rethrows failures for which the whole call should be repeated: an unavailable database, or a
- * caller that left.
+ * Rethrows failures of an unavailable or slow database, so that the whole call is repeated, and all
+ * but a `DomainError` when the caller has left.
  */
 export function failed(error: Error, context: HandlerContext) {
   if (error instanceof DomainError) return refused(error);

@@ -23,7 +23,6 @@ export interface PublicationRow extends KeyColumns {
   linksEnd?: number;
 }
 
-/** A tombstone keeps no content. */
 export function toPublicationRow(
   tenantId: string,
   { content, isFirst: _f, ...publication }: Publication,

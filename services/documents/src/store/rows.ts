@@ -16,7 +16,7 @@ export interface PartsRow {
   titleRich?: Binary;
 }
 
-/** The caller, from its certificate and the metadata of the call. */
+/** Who acted: as the metadata of the call says, or `created_by` in items of the gateway. */
 interface ActorRow {
   actor: string;
   role: string;
@@ -160,7 +160,8 @@ export interface ClockRow {
   holder: string;
   /**
    * The process that took the tick before, if that tick was less than 250 ms earlier, else null.
-   * When `rival` is not `holder`, two processes run transitions of the tenant and must alternate.
+   * A `rival` that is neither null nor `holder` means that two processes run transitions of the
+   * tenant and must alternate.
    */
   rival: string | null;
 }

@@ -4,7 +4,6 @@ import type { Collection, Db } from "mongodb";
 interface FloorRow {
   _id: "sequence_floor";
   floor: number;
-  at: Date;
 }
 
 /**
@@ -28,10 +27,6 @@ export class SequenceFloor {
 
   /** Raises the floor. A lower one changes nothing. */
   async raise(floor: number): Promise<void> {
-    await this.#rows.updateOne(
-      { _id: "sequence_floor" },
-      { $max: { floor }, $currentDate: { at: true } },
-      { upsert: true },
-    );
+    await this.#rows.updateOne({ _id: "sequence_floor" }, { $max: { floor } }, { upsert: true });
   }
 }

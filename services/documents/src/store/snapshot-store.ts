@@ -191,8 +191,8 @@ export class SnapshotStore {
   }
 
   /**
-   * Repeats the write once when the connection was lost, as the driver does for updates of single
-   * rows.
+   * Repeats the write once when MongoDB was unavailable: the driver repeats updates of single rows,
+   * but not `updateMany`. What was settled by the first try, the second leaves as it is.
    */
   async #update(operations: AnyBulkWriteOperation<SnapshotRow>[]): Promise<BulkWriteResult> {
     const write = () => this.#snapshots.bulkWrite(operations, { ordered: false });

@@ -24,7 +24,7 @@ export function describeFailoverWalks(rounds: number): void {
 interface Stage extends AsyncDisposable {
   readonly set: ThreeNodes;
   readonly publisher: Publishing;
-  /** Another process on the same database. */
+  /** A second service on the same database, which stands for another process. */
   readonly other: Publishing;
 }
 

@@ -1,5 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
-import { type Identity, personActor } from "@vidimus/kit/rpc/context/person";
+import { type Identity, linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
 import { rolePattern } from "@vidimus/kit/rpc/context/role-name";
 import type { MemberRecord, Newcomer } from "./member-record.ts";
 
@@ -10,9 +10,6 @@ export const invitationMs = 7 * 24 * 3_600_000;
 
 /** How long a sign-in code is valid. */
 export const signInLinkMs = 10 * 60_000;
-
-/** Issuer of the identities that sign in by one-time codes. */
-export const linkIssuer = "vidimus:link";
 
 const rolesMax = 16;
 

@@ -116,10 +116,10 @@ interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-function parametersOf(schema: ObjectSchema | undefined, place: "path" | "query"): Json[] {
+function parametersOf(schema: ObjectSchema | undefined, location: "path" | "query"): Json[] {
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => ({
     name,
-    in: place,
+    in: location,
     required: schema?.required?.includes(name) ?? false,
     // Undefined members are left out of the JSON.
     description: property.description,

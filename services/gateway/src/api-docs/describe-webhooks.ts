@@ -20,7 +20,10 @@ const signature = Type.Object(
 
 function snapshot(status: "usable" | "withheld") {
   return Type.Object({
-    id: Type.String({ description: "The webhook-id: the same in every attempt and to every endpoint." }),
+    id: Type.String({
+      description:
+        "The webhook-id: the same in every attempt and to every endpoint, unless the snapshot was signed again.",
+    }),
     type: Type.Literal(`snapshot.${status}`),
     timestamp: stamp,
     data: Type.Object({
@@ -125,7 +128,10 @@ function header(name: string, description: string): Json {
 }
 
 const commonHeaders = [
-  header("webhook-id", "The same in every attempt."),
+  header(
+    "webhook-id",
+    "The same in every attempt, unless the snapshot was signed again: then it ends with _r2, _r3 and so on.",
+  ),
   header("webhook-timestamp", "Seconds since 1970 at the attempt."),
   header("webhook-signature", "v1,<base64> of HMAC-SHA256 over id, timestamp and body (Standard Webhooks)."),
   header("x-vidimus-signature-256", "sha256=<hex> of HMAC-SHA256 over the body."),

@@ -1,5 +1,6 @@
 import { rateExceeded } from "../rates/rate-exceeded.ts";
-import type { ErrorExamples, Route } from "../http/route.ts";
+import { timeoutMsDefault } from "../http/bodies/request-body.ts";
+import type { BodyRule, ErrorExamples, Route } from "../http/route.ts";
 
 const rate = { count: 3_000, windowMs: 60_000 };
 const verdict = { allowed: false, remaining: 0, resetMs: 12_000 };
@@ -13,7 +14,7 @@ export function errorExamples(route: Route<never>): ErrorExamples {
   return {
     INVALID_QUERY: 'query parameter "limti" is unknown',
     ...(scope === "open" ? {} : closed(scope)),
-    ...(body ? bodyErrors(body.types, body.bytesMax) : {}),
+    ...(body ? bodyErrors(body) : {}),
     METHOD_NOT_ALLOWED: `TRACE is not allowed here; allowed: ${method}`,
     RATE_LIMITED: rateExceeded(method === "GET" ? "ip" : "writes", rate, verdict).message,
     INTERNAL: "internal error",
@@ -30,10 +31,10 @@ function closed(scope: string): ErrorExamples {
   };
 }
 
-function bodyErrors(types: readonly string[], bytesMax: number): ErrorExamples {
+function bodyErrors({ types, bytesMax, timeoutMs = timeoutMsDefault }: BodyRule): ErrorExamples {
   return {
     INVALID_PAYLOAD: "the body is not valid",
-    REQUEST_TIMEOUT: "the body did not arrive within 10 s",
+    REQUEST_TIMEOUT: `the body did not arrive within ${timeoutMs / 1000} s`,
     PAYLOAD_TOO_LARGE: `the body must not be larger than ${bytesMax} bytes`,
     UNSUPPORTED_MEDIA_TYPE: `Content-Type must be ${types.join(" or ")}`,
   };

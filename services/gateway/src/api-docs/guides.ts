@@ -59,12 +59,23 @@ function renderer(): Marked {
         const target = targetOf(href);
         return target === undefined ? words : `<a href="${text(target)}">${words}</a>`;
       },
+      code({ text: raw }: Tokens.Code) {
+        // Long lines are scrolled, also by keyboard.
+        return `<pre tabindex="0"><code>${text(raw)}\n</code></pre>\n`;
+      },
       table({ header, rows }: Tokens.Table) {
-        const cells = (row: readonly Tokens.TableCell[], tag: string) =>
-          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("");
-        const body = rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("");
-        const label = header.map(({ text: raw }) => raw).join(", ");
-        return `<div class="wide" role="region" tabindex="0" aria-label="Table: ${text(label)}"><table><thead><tr>${cells(header, "th")}</tr></thead><tbody>${body}</tbody></table></div>\n`;
+        const used = header.map((_, at) => rows.some((row) => row[at]?.text));
+        const labels = header.map(({ text: raw }) => raw.replaceAll("`", ""));
+        const cells = (row: readonly Tokens.TableCell[], cell: (words: string, at: number) => string) =>
+          row.map(({ tokens }, at) => (used[at] ? cell(this.parser.parseInline(tokens), at) : "")).join("");
+        const head = cells(header, (words) => `<th scope="col">${words}</th>`);
+        // Narrow pages show each row as a block of labelled lines.
+        const body = rows.map(
+          (row) =>
+            `<tr>${cells(row, (words, at) => `<td data-label="${text(labels[at] ?? "")}"><div>${words}</div></td>`)}</tr>`,
+        );
+        const label = labels.filter((_, at) => used[at]).join(", ");
+        return `<div class="wide" role="region" tabindex="0" aria-label="Table: ${text(label)}"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div>\n`;
       },
     },
   });

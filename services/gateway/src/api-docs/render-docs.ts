@@ -19,7 +19,7 @@ interface Assets {
   readonly script?: string;
 }
 
-interface PlacedOperation extends NavOperation {
+interface ListedOperation extends NavOperation {
   readonly operation: Operation;
   /** Whether the operation is a webhook, which the platform posts: the page has no form for it. */
   readonly isWebhook: boolean;
@@ -31,7 +31,7 @@ interface PlacedOperation extends NavOperation {
  */
 export function renderDocs(description: ApiDescription, { style, script }: Assets): string {
   const { info } = description;
-  const operations = placed(description);
+  const operations = listed(description);
   const groups = tagGroups.map(({ name, tags }) => {
     const sections = tags.map((tag) => renderTag(tag, operations, script !== undefined));
     return `<h2 class="audience">${text(name)}</h2>${sections.join("")}`;
@@ -50,7 +50,7 @@ ${groups.join("")}`;
 export function renderGuide(guide: Guide, description: ApiDescription, { style }: Assets): string {
   const path = `/docs/${guide.name}`;
   const title = `${guide.title} · ${description.info.title}`;
-  return renderPage({ title, style, path, operations: placed(description) }, `<article>${guide.body}</article>`);
+  return renderPage({ title, style, path, operations: listed(description) }, `<article>${guide.body}</article>`);
 }
 
 /** The page at `/` of a public port. */
@@ -60,10 +60,10 @@ export function renderStart(description: ApiDescription, { style }: Assets): str
 <li><a href="/docs/errors">Errors, and what to do</a></li>
 <li><a href="/openapi.json">The description in OpenAPI 3.1</a></li>
 <li><a href="/api/keys">The keys that verify snapshots</a></li></ul>`;
-  return renderPage({ title: "Vidimus", style, path: "/", operations: placed(description) }, content);
+  return renderPage({ title: "Vidimus", style, path: "/", operations: listed(description) }, content);
 }
 
-function placed({ paths, webhooks }: ApiDescription): PlacedOperation[] {
+function listed({ paths, webhooks }: ApiDescription): ListedOperation[] {
   const flat = (items: Readonly<Record<string, PathItem>>, isWebhook: boolean) =>
     Object.entries(items).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]) => {
@@ -74,7 +74,7 @@ function placed({ paths, webhooks }: ApiDescription): PlacedOperation[] {
   return [...flat(paths, false), ...flat(webhooks, true)];
 }
 
-function renderTag(tag: ApiTag, operations: readonly PlacedOperation[], hasScript: boolean): string {
+function renderTag(tag: ApiTag, operations: readonly ListedOperation[], hasScript: boolean): string {
   const found = tag.guides.flatMap((name) => guideOf(name) ?? []);
   const links = found.map(({ name, title }) => `<a href="/docs/${name}">${text(title)}</a>`).join(" · ");
   const own = operations.filter((each) => each.tag === tag.name);

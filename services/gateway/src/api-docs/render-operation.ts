@@ -52,8 +52,8 @@ ${tryable ? renderForm(path, method, parameters, requestBody?.content) : ""}</di
 }
 
 function renderParameters(parameters: readonly Parameter[]): string {
-  const rows = parameters.map(({ name, in: place, required, description = "", schema }) => {
-    const kind = `${place}, ${kindOf(schema)}${required ? ", required" : ""}`;
+  const rows = parameters.map(({ name, in: location, required, description = "", schema }) => {
+    const kind = `${location}, ${kindOf(schema)}${required ? ", required" : ""}`;
     return `<li><code>${text(name)}</code> <span class="kind">${text(kind)}</span> ${text(description)}</li>`;
   });
   return `<ul class="members">${rows.join("")}</ul>`;
@@ -91,7 +91,7 @@ function renderErrors(failed: readonly (readonly [string, Operation["responses"]
 function renderExamples(title: string, examples: readonly (readonly [string, unknown])[]): string {
   const shown = examples.map(([name, value]) => {
     const named = name === "" ? "" : `<div class="kind">${text(name)}</div>`;
-    return `${named}<pre>${text(exampleText(value))}</pre>`;
+    return `${named}<pre tabindex="0">${text(exampleText(value))}</pre>`;
   });
   return `<details><summary>${title}</summary>${shown.join("")}</details>`;
 }
@@ -99,8 +99,8 @@ function renderExamples(title: string, examples: readonly (readonly [string, unk
 /** The form is hidden until the page's script runs. */
 function renderForm(path: string, method: string, parameters: readonly Parameter[], content?: Content): string {
   const fields = parameters.map(
-    ({ name, in: place, required }) =>
-      `<label><code>${text(name)}</code> <input name="${text(name)}" data-in="${place}"${required ? " required" : ""}></label>`,
+    ({ name, in: location, required }) =>
+      `<label><code>${text(name)}</code> <input name="${text(name)}" data-in="${location}"${required ? " required" : ""}></label>`,
   );
   const bodies = Object.entries(content ?? {}).map(([type, { example }]) => ({ type, example: exampleText(example) }));
   const options = bodies.map(({ type, example }) => `<option data-example="${text(example)}">${text(type)}</option>`);

@@ -55,5 +55,5 @@ function renderNav({ operations, path }: PageParts): string {
     });
     return `<h2>${text(name)}</h2><ul>${ofTags.join("")}</ul>`;
   });
-  return `${groups.join("")}<h2>Guides</h2><ul>${links.join("")}</ul>`;
+  return `<h2>Guides</h2><ul>${links.join("")}</ul>${groups.join("")}`;
 }

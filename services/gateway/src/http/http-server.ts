@@ -84,8 +84,8 @@ export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): P
   });
   const resources = { turns: new BeginTurns(), slots: pools.slots, longPolls, answers, releaseBody: bodies.release };
   mountRoutes(app, routes, options.deps, requestChecks(options), resources);
-  const place = { host: options.host, port: options.port };
-  await listen({ ...place, hostSetting: "HTTP_HOST", portSetting: "HTTP_PORT" }, () => app.listen({ ...place }));
+  const address = { host: options.host, port: options.port };
+  await listen({ ...address, hostSetting: "HTTP_HOST", portSetting: "HTTP_PORT" }, () => app.listen({ ...address }));
   const port = portOf(app.server.address());
   log.info({ port }, "public port open");
   return {

@@ -38,5 +38,8 @@ test("a /v1 route without a scope stops the boot, and is named", () => {
 });
 
 test("a /v1 route with a scope is mounted, and a route outside of /v1 may be open", () => {
-  boot((app) => mountRoutes(app, [route, { ...route, url: "/api/keys", scope: "open" }], {}, checks, resources));
+  boot((app) => {
+    mountRoutes(app, [route, { ...route, url: "/api/keys", scope: "open" }], {}, checks, resources);
+    for (const url of ["/v1/things", "/api/keys"]) expect(app.hasRoute({ method: "GET", url })).toBe(true);
+  });
 });

@@ -1,27 +1,19 @@
 import { ConfigError } from "@vidimus/kit/env";
 import { contextHeaders } from "@vidimus/kit/rpc/context/call-context";
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { METHODS, type ServerResponse } from "node:http";
 import { actorOf } from "../access/acting.ts";
-import type { BeginTurns } from "@vidimus/kit/fair/begin-turns";
-import type { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
-import type { AnswerBuffers } from "./answers/answer-buffers.ts";
 import { sendAnswer } from "./answers/send-answer.ts";
 import { noCaller } from "./exchange/exchange.ts";
 import { HttpError } from "../errors/http-error.ts";
 import type { LongPollLimiter } from "../pools/long-poll-limiter.ts";
-import type { ReleaseBody } from "./bodies/receive-bodies.ts";
 import type { RequestChecks } from "./request-checks.ts";
-import { checkRoute } from "./request-order.ts";
+import { type HandlerResources, orderOtherMethod, orderRouteSteps, type RunHandler } from "./request-order.ts";
 import type { Call, Handler, Route } from "./route.ts";
 
-export interface SharedResources {
-  readonly turns: Pick<BeginTurns, "take">;
-  readonly slots: Pick<TenantSlots, "take">;
+export interface SharedResources extends HandlerResources {
   readonly longPolls: Pick<LongPollLimiter, "run">;
-  readonly answers: Pick<AnswerBuffers, "reserveStream" | "prepare" | "weightOf" | "send">;
-  readonly releaseBody: ReleaseBody;
 }
 
 const emptyBody = Buffer.alloc(0);
@@ -40,7 +32,7 @@ export function requireRouteScopes(app: FastifyInstance): void {
 
 /**
  * Mounts the routes. GET routes answer HEAD, too. OPTIONS answers 204 with the allowed methods;
- * every other method of their paths answers 405. `request-order.ts` says what comes before a handler.
+ * every other method of their paths answers 405. `request-order.ts` orders the steps of each.
  */
 export function mountRoutes<Deps>(
   app: FastifyInstance,
@@ -49,50 +41,31 @@ export function mountRoutes<Deps>(
   checks: RequestChecks,
   resources: SharedResources,
 ): void {
-  for (const route of routes) mount(app, route, checks, handle(route, route.handler(deps), resources));
+  for (const route of routes) {
+    const run = runHandler(route.handler(deps), resources);
+    mount(app, route, orderRouteSteps(route, checks, run, resources));
+  }
   for (const [url, ofUrl] of Map.groupBy(routes, ({ url }) => url)) {
     const allowed = ofUrl.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
     mountOthers(app, url, [...allowed, "OPTIONS"], ofUrl[0]?.scope ?? "open");
   }
 }
 
-function mount(app: FastifyInstance, route: Route<never>, checks: RequestChecks, handler: RouteHandlerMethod): void {
+function mount(app: FastifyInstance, route: Route<never>, steps: ReturnType<typeof orderRouteSteps>): void {
   const { method, url, scope, query, params } = route;
   app.route({
     method: method === "GET" ? ["GET", "HEAD"] : method,
     url,
     config: { scope },
     schema: { querystring: query ?? nothing, ...(params ? { params } : {}) },
-    onRequest: checkRoute(route, checks),
-    handler,
+    ...steps,
   });
 }
 
-/**
- * A request holds a slot only while its handler works. None is held while the body arrives and the
- * answer is read, because the client decides how long these take.
- */
-function handle(
-  { streams }: Pick<Route<never>, "streams">,
-  handler: Handler,
-  { turns, slots, longPolls, answers, releaseBody }: SharedResources,
-): RouteHandlerMethod {
-  return async (request, reply) => {
-    const tenantId = request.caller?.tenantId ?? "";
-    await turns.take(tenantId);
-    const slot = await slots.take(tenantId);
-    const releaseSlot = () => slot.release(0);
-    try {
-      if (streams) answers.reserveStream(request, reply);
-      const longPoll: Call["longPoll"] = (poll) => longPolls.run({ request, reply, releaseSlot }, poll);
-      const answer = await answers.prepare(request, reply, await handler({ ...callOf(request, reply), longPoll }));
-      const weight = answers.weightOf(answer);
-      if (weight > 0) await turns.take(tenantId, weight);
-      return answers.send(request, reply, answer);
-    } finally {
-      releaseSlot();
-      releaseBody(request);
-    }
+function runHandler(handler: Handler, { longPolls }: Pick<SharedResources, "longPolls">): RunHandler {
+  return (request, reply, releaseSlot) => {
+    const longPoll: Call["longPoll"] = (poll) => longPolls.run({ request, reply, releaseSlot }, poll);
+    return handler({ ...callOf(request, reply), longPoll });
   };
 }
 
@@ -139,12 +112,11 @@ function mountOthers(app: FastifyInstance, url: string, allowed: readonly string
     method: others,
     url,
     config: { scope },
-    onRequest: async (request, reply) => {
+    ...orderOtherMethod(async (request, reply) => {
       void reply.header("allow", allow);
       if (request.method === "OPTIONS") return sendAnswer(request, reply, preflight(url, allow));
       throw new HttpError("METHOD_NOT_ALLOWED", `${request.method} is not allowed here; allowed: ${allow}`);
-    },
-    handler: () => undefined,
+    }),
   });
 }
 

@@ -1,11 +1,18 @@
+import type { BeginTurns } from "@vidimus/kit/fair/begin-turns";
+import type { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 import type {
   FastifyInstance,
   FastifyReply,
   FastifyRequest,
   HookHandlerDoneFunction,
+  onRequestAsyncHookHandler,
   onRequestHookHandler,
   preParsingHookHandler,
+  RouteHandlerMethod,
 } from "fastify";
+import type { Answer } from "./answers/answer.ts";
+import type { AnswerBuffers } from "./answers/answer-buffers.ts";
+import type { ReleaseBody } from "./bodies/receive-bodies.ts";
 import type { RequestChecks } from "./request-checks.ts";
 import type { Route } from "./route.ts";
 
@@ -30,9 +37,8 @@ interface RequestSteps {
 }
 
 /**
- * Sets the order in which the steps of a request run. After `expectBody` comes the route's own
- * `checkRoute`, after `refuseBroken` the body is read, then the URL is validated by the route's
- * schemas, and `mount-routes.ts` runs the handler in a slot of its tenant.
+ * Sets the order in which the steps of every request run. After `expectBody` comes the `onRequest`
+ * of its path, from `orderRouteSteps` or `orderOtherMethod`.
  */
 export function orderSteps(app: FastifyInstance, steps: RequestSteps): void {
   app.addHook("onRequest", steps.open);
@@ -42,11 +48,36 @@ export function orderSteps(app: FastifyInstance, steps: RequestSteps): void {
   app.addHook("preParsing", steps.refuseBroken);
 }
 
+/** What the handlers of all routes share. */
+export interface HandlerResources {
+  /** Turns of the event loop. */
+  readonly turns: Pick<BeginTurns, "take">;
+  readonly slots: Pick<TenantSlots, "take">;
+  readonly answers: Pick<AnswerBuffers, "reserveStream" | "prepare" | "weightOf" | "send">;
+  readonly releaseBody: ReleaseBody;
+}
+
+/** Runs a route's handler, which may release the slot before its answer: `mount-routes.ts`. */
+export type RunHandler = (request: FastifyRequest, reply: FastifyReply, releaseSlot: () => void) => Promise<Answer>;
+
+/**
+ * The steps of a request to a route. Between these two `refuseBroken` runs, the body is read, and
+ * the URL is validated by the route's schemas.
+ */
+export function orderRouteSteps(route: Route<never>, checks: RequestChecks, run: RunHandler, shared: HandlerResources) {
+  return { onRequest: checkRoute(route, checks), handler: handleInSlot(route, run, shared) };
+}
+
+/** A request whose path lacks its method is answered before its key, body and URL are checked. */
+export function orderOtherMethod(answer: onRequestAsyncHookHandler) {
+  return { onRequest: answer, handler: () => undefined };
+}
+
 /** A step that Fastify waits for when it returns a promise. */
 type RouteStep = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => Promise<void> | void;
 
 /** The checks of a request to a route: its key and scope, the charge of a write, the headers of its body. */
-export function checkRoute(route: Route<never>, checks: RequestChecks): RouteStep {
+function checkRoute(route: Route<never>, checks: RequestChecks): RouteStep {
   const { method, scope } = route;
   return (request, reply, done) => {
     const keyChecked = scope === "open" ? undefined : checks.checkKey(request, route);
@@ -61,4 +92,31 @@ export function checkRoute(route: Route<never>, checks: RequestChecks): RouteSte
 /** Runs `step` at once when nothing before it waits, as in most requests, else after `before`. */
 function andThen(before: Promise<void> | void, step: () => Promise<void> | void): Promise<void> | void {
   return before ? before.then(step) : step();
+}
+
+/**
+ * A request holds a slot only while its handler works. None is held while the body arrives and the
+ * answer is read, because the client decides how long these take.
+ */
+function handleInSlot(
+  { streams }: Pick<Route<never>, "streams">,
+  run: RunHandler,
+  { turns, slots, answers, releaseBody }: HandlerResources,
+): RouteHandlerMethod {
+  return async (request, reply) => {
+    const tenantId = request.caller?.tenantId ?? "";
+    await turns.take(tenantId);
+    const slot = await slots.take(tenantId);
+    const releaseSlot = () => slot.release(0);
+    try {
+      if (streams) answers.reserveStream(request, reply);
+      const answer = await answers.prepare(request, reply, await run(request, reply, releaseSlot));
+      const weight = answers.weightOf(answer);
+      if (weight > 0) await turns.take(tenantId, weight);
+      return answers.send(request, reply, answer);
+    } finally {
+      releaseSlot();
+      releaseBody(request);
+    }
+  };
 }

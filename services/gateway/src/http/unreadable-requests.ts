@@ -1,6 +1,7 @@
 import { uuidv7 } from "@vidimus/kit/ids";
+import { rawAnswer } from "@vidimus/kit/raw-answer";
 import type { FastifyInstance, onRequestHookHandler, preParsingHookHandler } from "fastify";
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { refused } from "./answers/answer.ts";
 import { headersFor } from "./exchange/exchange.ts";
@@ -18,8 +19,8 @@ interface UnreadableRequestsDeps {
 }
 
 /**
- * Answers requests of the public port that never reach the framework: those that Node's parser
- * refuses, and tunnels.
+ * Answers what Node's parser refuses on the public port, and tunnels. Neither reaches the framework,
+ * but for a request whose body is at fault: the framework refuses that one.
  */
 export class UnreadableRequests {
   readonly #deps: UnreadableRequestsDeps;
@@ -38,7 +39,7 @@ export class UnreadableRequests {
     });
   }
 
-  // This is the one hook that waits. The parser reads on in the turn in which the hooks begin:
+  // Waits for a microtask, because the parser reads on in the turn in which the hooks begin:
   // without the wait, a request with broken bytes after its head could be answered 401 or 201
   // before the parser finds them.
   readonly awaitParser: onRequestHookHandler = ({ raw }, _reply, done) =>
@@ -102,10 +103,7 @@ export class UnreadableRequests {
 
 function answerText(requestId: string, refusal: HttpError, help: string | undefined): string {
   const { status, headers, body } = refused(refusal, help);
-  const length = Buffer.byteLength(String(body));
-  const all = { ...headersFor(requestId), ...headers, "content-length": length, connection: "close" };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${String(body)}`;
+  return rawAnswer(status, { ...headersFor(requestId), ...headers }, String(body));
 }
 
 function noTunnel(): HttpError {

@@ -49,7 +49,7 @@ test("a wait does not count as the request's time, and holds no slot", async () 
   expect(waiting.request.startedAt).toBeLessThanOrEqual(100 + performance.now() - pausedAt);
 });
 
-test("a poll ends and its place is released when its client leaves, or had left before the poll", async () => {
+test("a poll ends and its share is released when its client leaves, or had left before the poll", async () => {
   const limiter = open(2);
   const waiting = exchange();
   const result = poll(limiter, waiting);
@@ -85,7 +85,7 @@ test("a long poll beyond the tenant's share, or of an exhausted pool, is refused
   await Promise.all(waiting);
 });
 
-test("a failure of the work is thrown, and the place of the poll is released", async () => {
+test("a failure of the work is thrown, and the share of the poll is released", async () => {
   const limiter = open(2);
   for (let times = 0; times < 3; times += 1) {
     await expect(poll(limiter, exchange(), () => Promise.reject(new Error("down")))).rejects.toThrow("down");

@@ -8,8 +8,8 @@ const mib = 1024 * 1024;
 
 /**
  * Most streams of one tenant: twice the 8 that a phrases process streams for it at once, so that as
- * many wait there. With 64 there was a burst: the streams that had waited in vain, and new ones,
- * made two calls each within a tenth of a second.
+ * many wait there. With 64, those that had waited there for a second in vain ended together, and
+ * they and the streams that came instead made two calls each within a tenth of a second.
  */
 const streamsShare = 16;
 

@@ -37,5 +37,5 @@ test("parts of several pools are taken together or not at all", () => {
   const give = takeAll("acme", [streams, 1], [answers, 3 * mib]);
   give();
   expect(() => takeAll("acme", [streams, 1], [answers, 5 * mib])).toThrow("memory for unread answers");
-  takeAll("acme", [streams, 1], [answers, 4 * mib]);
+  takeAll("acme", [streams, 2], [answers, 4 * mib]);
 });

@@ -65,7 +65,7 @@ export class HeldSlices {
     return { remaining: slice.points + left, resetMs, endsAt: slice.endsAt };
   }
 
-  /** Notes that the store has refunded points; ignored when another window has begun since `endsAt`. */
+  /** Notes a refund of the store, unless another window has begun since `endsAt`. */
   refund(tenantId: string, points: number, endsAt: Date): void {
     const holding = this.#holdings.get(tenantId);
     if (holding?.slice.endsAt.getTime() === endsAt.getTime()) holding.left += points;

@@ -66,6 +66,19 @@ test("the store is asked about a used-up budget once a second, and when its wind
   expect(charges).toHaveLength(asked + 2);
 });
 
+test("large writes that wait with single ones do not ask again when those find the budget used up", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { budget, charges } = open({ gate: promise });
+  const first = budget.charge("acme");
+  await Promise.resolve();
+  const single = Array.from({ length: 12 }, async () => budget.charge("acme"));
+  const large = Array.from({ length: 3 }, async () => budget.chargeWhole("acme", 3));
+  resolve();
+  await Promise.all([first, ...single]);
+  expect((await Promise.all(large)).map(({ allowed }) => allowed)).toEqual([false, false, false]);
+  expect(charges).toEqual([[1], [12]]);
+});
+
 test("refunded points can be spent at once at the gateway that charged them", async () => {
   const { budget, store, at } = open();
   await budget.charge("acme");

@@ -92,7 +92,7 @@ export class WriteBudget implements AsyncDisposable {
 
   /**
    * Decides the waiting charges of one tenant: those that the slice covers, then single writes
-   * together, then each large one.
+   * together, then each large one, which the slice that was just leased may cover.
    */
   async #chargeAll(charges: readonly Charge[]): Promise<Verdict[]> {
     const verdicts = new Map<Charge, Verdict>();
@@ -107,10 +107,14 @@ export class WriteBudget implements AsyncDisposable {
       for (const [index, charge] of single.entries()) verdicts.set(charge, { ...rest, allowed: index < granted });
     }
     for (const charge of undecided.filter(({ whole }) => whole)) {
-      const { granted, ...rest } = await this.#ask(charge);
-      verdicts.set(charge, { ...rest, allowed: granted === charge.points });
+      verdicts.set(charge, this.#held.spend(charge.tenantId, charge.points) ?? (await this.#askWhole(charge)));
     }
     return charges.flatMap((charge) => verdicts.get(charge) ?? []);
+  }
+
+  async #askWhole(charge: Charge): Promise<Verdict> {
+    const { granted, ...rest } = await this.#ask(charge);
+    return { ...rest, allowed: granted === charge.points };
   }
 
   async #ask(charge: Charge): Promise<Omit<Verdict, "allowed"> & { readonly granted: number }> {

@@ -1,12 +1,13 @@
 import type { DatabaseVersion } from "@vidimus/kit/mongo/database-version";
 import type { Db } from "mongodb";
-import type { ApiKeyRow, InvitationRow, MemberRow, SignInLinkRow, TenantRow } from "./rows.ts";
+import type { ApiKeyRow, FormerMemberRow, InvitationRow, MemberRow, SignInLinkRow, TenantRow } from "./rows.ts";
 
 export function accessCollections(db: Db) {
   return {
     tenants: db.collection<TenantRow>("tenants"),
     apiKeys: db.collection<ApiKeyRow>("api_keys"),
     members: db.collection<MemberRow>("members"),
+    formerMembers: db.collection<FormerMemberRow>("former_members"),
     invitations: db.collection<InvitationRow>("invitations"),
     signInLinks: db.collection<SignInLinkRow>("sign_in_links"),
   };
@@ -25,6 +26,9 @@ export const accessDatabaseVersion: DatabaseVersion = {
       name: { key: { tenantId: 1, order: 1, memberId: 1 } },
       // A person's memberships are read before a tenant is chosen.
       person: { key: { memberId: 1, tenantId: 1 } },
+    },
+    former_members: {
+      name: { key: { tenantId: 1, name: 1 } },
     },
     invitations: {
       // The look-up of a code does not know its tenant.

@@ -7,19 +7,25 @@ import type { InvitationRecord, MemberRecord, Newcomer } from "../access/member-
 import { mayGive, newMember, openInvitationsMax } from "../access/member-rules.ts";
 import { accessCollections } from "./access-database.ts";
 import { fromRow as memberFromRow, joinMember, memberKey, requireOwnRole } from "./member-change.ts";
-import type { InvitationRow, MemberRow, TenantRow } from "./rows.ts";
+import type { FormerMemberRow, InvitationRow, MemberRow, TenantRow } from "./rows.ts";
 import { lockTenant, requireEnabled } from "./tenant-lock.ts";
 
 /** Stores invitations by the hashes of their codes, and an audit entry with every change. */
 export class InvitationStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #members: Collection<MemberRow>;
+  readonly #former: Collection<FormerMemberRow>;
   readonly #invitations: Collection<InvitationRow>;
   readonly #audit: Pick<AuditLog, "transact">;
 
   constructor(db: Db, audit: Pick<AuditLog, "transact">) {
     this.#audit = audit;
-    ({ tenants: this.#tenants, members: this.#members, invitations: this.#invitations } = accessCollections(db));
+    ({
+      tenants: this.#tenants,
+      members: this.#members,
+      formerMembers: this.#former,
+      invitations: this.#invitations,
+    } = accessCollections(db));
   }
 
   /**
@@ -68,7 +74,12 @@ export class InvitationStore {
       if (row.state === "revoked") return;
       if (row.state === "accepted") throw accepted(row);
       await this.#invitations.updateOne({ _id: row._id }, { $set: { state: "revoked" } }, { session });
-      await record(by, { tenantId, action: "revoke_invitation", subject: invitationId, detail: { roles: row.roles } });
+      await record(by, {
+        tenantId,
+        action: "revoke_invitation",
+        subject: invitationId,
+        detail: { roles: row.roles, note: row.note },
+      });
     });
   }
 
@@ -96,7 +107,7 @@ export class InvitationStore {
       const state = { state: "accepted", acceptedBy: person.memberId } as const;
       await this.#invitations.updateOne({ _id: invitationId }, { $set: state }, { session });
       const asked = newMember(person, { tenantId, roles, createdAt: now, invitedBy });
-      const member = await joinMember(this.#members, asked, session);
+      const member = await joinMember({ members: this.#members, formerMembers: this.#former }, asked, session);
       const detail = { invitationId, name: member.name, roles: member.roles };
       await record(by, { tenantId, action: "accept_invitation", subject: member.memberId, detail });
       return member;

@@ -4,7 +4,7 @@ import { comparableName } from "@vidimus/kit/rpc/context/comparable-name";
 import { isPersonActor } from "@vidimus/kit/rpc/context/person";
 import type { ClientSession, Collection } from "mongodb";
 import type { MemberRecord } from "../access/member-record.ts";
-import type { MemberRow } from "./rows.ts";
+import type { FormerMemberRow, MemberRow } from "./rows.ts";
 
 export function memberKey(tenantId: string, memberId: string): string {
   return `${tenantId}/${memberId}`;
@@ -26,17 +26,23 @@ export async function requireOwnRole(
   throw new DomainError("permission_denied", `${actor} does not have the role "${role}" in tenant "${tenantId}"`);
 }
 
+interface JoinedCollections {
+  readonly members: Collection<MemberRow>;
+  readonly formerMembers: Collection<FormerMemberRow>;
+}
+
 /**
  * Adds a member, or roles to an existing one, whose name and address are updated.
  *
  * @returns the member afterwards
  */
 export async function joinMember(
-  members: Collection<MemberRow>,
+  { members, formerMembers }: JoinedCollections,
   member: MemberRecord,
   session: ClientSession,
 ): Promise<MemberRecord> {
   const row = toRow(member);
+  await formerMembers.deleteOne({ _id: row._id }, { session });
   const known = await members.findOne({ _id: row._id }, { session });
   const roles = [...new Set([...(known?.roles ?? []), ...row.roles])].toSorted();
   const { createdAt, invitedBy } = known ?? row;

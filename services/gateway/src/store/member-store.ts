@@ -5,7 +5,7 @@ import type { Abortable, ClientSession, Collection, Db, FindOptions } from "mong
 import type { MemberRecord, MembershipRecord } from "../access/member-record.ts";
 import { accessCollections } from "./access-database.ts";
 import { fromRow, memberKey, requireOwnRole } from "./member-change.ts";
-import type { MemberRow, TenantRow } from "./rows.ts";
+import type { FormerMemberRow, MemberRow, TenantRow } from "./rows.ts";
 import { lockTenant, noTenant } from "./tenant-lock.ts";
 
 export interface MemberPosition {
@@ -30,11 +30,12 @@ interface MemberPage {
 export class MemberStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #members: Collection<MemberRow>;
+  readonly #former: Collection<FormerMemberRow>;
   readonly #audit: Pick<AuditLog, "transact">;
 
   constructor(db: Db, audit: Pick<AuditLog, "transact">) {
     this.#audit = audit;
-    ({ tenants: this.#tenants, members: this.#members } = accessCollections(db));
+    ({ tenants: this.#tenants, members: this.#members, formerMembers: this.#former } = accessCollections(db));
   }
 
   /**
@@ -59,7 +60,10 @@ export class MemberStore {
     return { members: page.map(fromRow), next: rows.length > limit ? page.at(-1) : undefined };
   }
 
-  /** The same page as `list` gives, with only ids and names. */
+  /**
+   * The same page as `list` gives, with only ids and names. A page with all members ends with those
+   * who were removed, as far as they fit.
+   */
   async listNames(
     tenantId: string,
     { limit, after }: MemberPage,
@@ -71,7 +75,17 @@ export class MemberStore {
     await this.#requireTenant(tenantId, rows, signal);
     const page = rows.slice(0, limit);
     const names = page.map(({ memberId, name }) => ({ memberId, name }));
-    return { names, next: rows.length > limit ? page.at(-1) : undefined };
+    if (rows.length > limit) return { names, next: page.at(-1) };
+    const former = after ? [] : await this.#listFormer(tenantId, limit - names.length, signal);
+    return { names: [...names, ...former], next: undefined };
+  }
+
+  /** People who were removed, by name. */
+  async #listFormer(tenantId: string, limit: number, signal: AbortSignal): Promise<MemberName[]> {
+    // MongoDB takes a limit of 0 for no limit.
+    if (limit === 0) return [];
+    const options = { projection: { _id: 0, memberId: 1, name: 1 }, sort: { name: 1 }, limit, signal } as const;
+    return this.#former.find({ tenantId }, options).toArray();
   }
 
   #find(tenantId: string, { limit, after }: MemberPage, options: FindOptions & Abortable) {
@@ -136,6 +150,11 @@ export class MemberStore {
       if (!row) return;
       await this.#requireOtherOwner(row, session);
       await this.#members.deleteOne({ _id: row._id }, { session });
+      await this.#former.replaceOne(
+        { _id: row._id },
+        { tenantId, memberId, name: row.name },
+        { session, upsert: true },
+      );
       const detail = { name: row.name, roles: row.roles };
       await record(by, { tenantId, action: "remove_member", subject: memberId, detail });
     });

@@ -32,6 +32,15 @@ export interface MemberRow {
   invitedBy: string;
 }
 
+/** The name of a person who was removed, by which the history goes on naming that person. */
+export interface FormerMemberRow {
+  /** The key of the member's row. */
+  _id: string;
+  tenantId: string;
+  memberId: string;
+  name: string;
+}
+
 /** An invitation; `_id` is its id. */
 export interface InvitationRow {
   _id: string;

@@ -7,19 +7,25 @@ import type { MemberRecord, SignInLinkRecord } from "../access/member-record.ts"
 import { newcomer, newMember } from "../access/member-rules.ts";
 import { accessCollections } from "./access-database.ts";
 import { fromRow as memberFromRow, joinMember, memberKey } from "./member-change.ts";
-import type { MemberRow, SignInLinkRow, TenantRow } from "./rows.ts";
+import type { FormerMemberRow, MemberRow, SignInLinkRow, TenantRow } from "./rows.ts";
 import { lockTenant } from "./tenant-lock.ts";
 
 /** Stores sign-in links by the hashes of their codes, and an audit entry with every change. */
 export class SignInLinkStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #members: Collection<MemberRow>;
+  readonly #former: Collection<FormerMemberRow>;
   readonly #links: Collection<SignInLinkRow>;
   readonly #audit: Pick<AuditLog, "transact">;
 
   constructor(db: Db, audit: Pick<AuditLog, "transact">) {
     this.#audit = audit;
-    ({ tenants: this.#tenants, members: this.#members, signInLinks: this.#links } = accessCollections(db));
+    ({
+      tenants: this.#tenants,
+      members: this.#members,
+      formerMembers: this.#former,
+      signInLinks: this.#links,
+    } = accessCollections(db));
   }
 
   /**
@@ -70,7 +76,9 @@ export class SignInLinkStore {
       const person = newcomer(fromRow(row).identity, row.subject);
       const known = await this.#members.findOne({ _id: memberKey(tenantId, person.memberId) }, { session });
       const asked = newMember(person, { tenantId, roles, createdAt: now, invitedBy });
-      const member = known ? memberFromRow(known) : await joinMember(this.#members, asked, session);
+      const member = known
+        ? memberFromRow(known)
+        : await joinMember({ members: this.#members, formerMembers: this.#former }, asked, session);
       const detail = { name: member.name, roles: member.roles };
       await record(by, { tenantId, action: "redeem_sign_in_link", subject: member.memberId, detail });
       return member;

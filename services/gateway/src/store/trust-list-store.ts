@@ -31,14 +31,16 @@ export class TrustListStore {
   /** Stores a list, unless a newer one is stored. @returns the stored one */
   async keep({ revision, ...list }: StatedTrustList): Promise<StatedTrustList> {
     const isNotNewer = { ...id, revision: { $lte: revision } };
+    const change = { $set: { list, revision }, $currentDate: { readAt: true } } as const;
     try {
-      const change = { $set: { list, revision }, $currentDate: { readAt: true } } as const;
       await this.#rows.updateOne(isNotNewer, change, { upsert: true });
       return { revision, ...list };
     } catch (error) {
-      // A newer stored revision does not match, so the upsert fails with a duplicate id.
+      // A newer stored revision does not match, so the upsert fails with a duplicate id. It also
+      // fails when another upsert inserts the row first, which may have an older revision.
       if (!isDuplicateKey(error)) throw error;
     }
+    if ((await this.#rows.updateOne(isNotNewer, change)).matchedCount > 0) return { revision, ...list };
     const newer = await this.read();
     if (!newer) throw new Error("the kept trust list was deleted meanwhile");
     return newer.copy;

@@ -9,9 +9,9 @@ const slicedBudgetMin = 100;
 
 /**
  * Stores how much of its write budget each tenant has used: one row for each tenant, one atomic
- * update for each charge. The points of a slice count as used from its lease to its return. So
- * never more than the budget is spent, but a charge may be refused while gateways hold unspent
- * points in slices.
+ * update for each charge. The points of a slice count as used from its lease to its return. So no
+ * more than the budget is spent, unless a failover loses charges, but a charge may be refused while
+ * gateways hold unspent points in slices.
  */
 export class WriteBudgetStore {
   readonly #budgets: Collection<WriteBudgetRow>;

@@ -16,7 +16,7 @@ import type { Caller } from "../access/key-verifier.ts";
 
 interface CreateItem {
   readonly caller: Caller;
-  /** The unparsed body of the request; empty after it was sent and answered. */
+  /** The unparsed body of the request; a large one is empty after it was sent and answered. */
   readonly documentJson: Buffer;
   readonly rpc: CallOptions;
 }

@@ -5,7 +5,7 @@ import {
   GetPublishedSiteResponseSchema,
   ListPublishedChangesResponseSchema,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { batchReads } from "./published-reads.ts";
 
 type Item = MessageInitShape<typeof GetPublishedDocumentRequestSchema>;
@@ -111,6 +111,38 @@ it("readers of the feed at one position share a call, but none that began before
   gates.splice(0).forEach((open) => open());
   expect(await Promise.all(late)).toEqual(["after call 5", "after call 5"]);
   await Promise.all(waits);
+});
+
+it("a second call for the same changes goes out once the first one is out for 1 s", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    let asked = 0;
+    const gate = Promise.withResolvers<void>();
+    const unused = () => Promise.reject(new Error("not asked here"));
+    const reads = batchReads({
+      listPublishedChanges: async () => {
+        asked += 1;
+        await gate.promise;
+        return create(ListPublishedChangesResponseSchema);
+      },
+      batchGetPublishedDocuments: unused,
+      revalidatePublishedPages: unused,
+      getPublishedSite: unused,
+      listPublishedDocuments: unused,
+    });
+    const look = () => reads.listPublishedChanges({ tenantId: "demo", limit: 50 });
+    const first = look();
+    await vi.advanceTimersByTimeAsync(0);
+    const second = look();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(asked).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(asked).toBe(2);
+    gate.resolve();
+    await Promise.all([first, second]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe("readers of one site", () => {

@@ -48,7 +48,7 @@ export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls & Site
   const get = documentReader(calls);
   const look = changesReader(calls);
   const site = siteReader(calls);
-  const wait = shareWaits<ChangesRequest, ListPublishedChangesResponse>(placeOf, calls.listPublishedChanges);
+  const wait = shareWaits<ChangesRequest, ListPublishedChangesResponse>(changesLane, calls.listPublishedChanges);
   return {
     listPublishedDocuments: pageReader(calls),
     getPublishedDocument: (request, rpc = {}) => get({ request, rpc }),
@@ -81,7 +81,7 @@ function siteReader(calls: SiteCalls): (question: SiteQuestion) => Promise<GetPu
 }
 
 /** Equal for requests with the same answer. */
-function placeOf({ tenantId, since, type, limit }: ChangesRequest): string {
+function changesLane({ tenantId, since, type, limit }: ChangesRequest): string {
   return JSON.stringify([tenantId, since, type, limit]);
 }
 
@@ -92,10 +92,12 @@ function placeOf({ tenantId, since, type, limit }: ChangesRequest): string {
 function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promise<ListPublishedChangesResponse> {
   return createBatcher({
     ...rules,
+    // As for pages: with 100 ms, calls of 4 MiB delayed each other, and all other calls of documents.
+    late: { afterMs: 1_000, outMax: 8 },
     // Followers of one tenant at many positions would fill a limit that all share.
     lanesInFlightMax: Number.POSITIVE_INFINITY,
     itemsMax: Number.POSITIVE_INFINITY,
-    laneOf: ({ request }) => placeOf(request),
+    laneOf: ({ request }) => changesLane(request),
     run: async (questions, leftMs) => {
       const answer = await calls.listPublishedChanges(questions[0]?.request ?? {}, optionsOf(questions, leftMs));
       return questions.map(() => answer);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { shareWaits } from "./shared-waits.ts";
 
 interface Question {
-  readonly place: string;
+  readonly position: string;
   readonly waitMs: number;
 }
 
@@ -18,7 +18,7 @@ afterEach(() => void vi.useRealTimers());
 function followers() {
   const asked: Asked[] = [];
   const wait = shareWaits<Question, string>(
-    ({ place }) => place,
+    ({ position }) => position,
     (question, { signal }) => {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       signal?.addEventListener("abort", () => reject(signal.reason));
@@ -26,8 +26,8 @@ function followers() {
       return promise;
     },
   );
-  const follow = (place: string, waitMs = 20_000, signal = new AbortController().signal) =>
-    wait({ place, waitMs }, { signal });
+  const follow = (position: string, waitMs = 20_000, signal = new AbortController().signal) =>
+    wait({ position, waitMs }, { signal });
   return { asked, follow };
 }
 
@@ -35,7 +35,7 @@ test("callers with the same question and the same `waitMs` share one call and it
   const { asked, follow } = followers();
   const same = [follow("a"), follow("a"), follow("a")];
   const others = [follow("b"), follow("a", 10_000)];
-  expect(asked.map(({ place, waitMs }) => [place, waitMs])).toEqual([
+  expect(asked.map(({ position, waitMs }) => [position, waitMs])).toEqual([
     ["a", 20_000],
     ["b", 20_000],
     ["a", 10_000],

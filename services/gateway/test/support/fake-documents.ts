@@ -94,10 +94,10 @@ export class FakeDocuments {
     if (id === undefined) return failed("invalid", "the body is not a document");
     const refusal = this.refusals.get(id);
     if (refusal) return { outcome: { case: "error", value: refusal } };
-    const place = `${tenantId} ${id}`;
-    const holder = this.stored.get(place) ?? intakeToken;
+    const key = `${tenantId} ${id}`;
+    const holder = this.stored.get(key) ?? intakeToken;
     if (holder !== intakeToken) return failed("already_exists", `document ${id} already exists`);
-    this.stored.set(place, intakeToken);
+    this.stored.set(key, intakeToken);
     return { outcome: { case: "created", value: { documentId: id } } };
   }
 }

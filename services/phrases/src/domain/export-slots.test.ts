@@ -21,12 +21,16 @@ const kindOf = (taking: Promise<Disposable>) =>
 
 test("an export beyond the tenant's share waits a second and is then refused; another tenant's begins", async () => {
   await hold("acme", 8);
-  const ninth = expect(slots.take("acme", never)).rejects.toMatchObject({
+  let isOver = false;
+  const taking = slots.take("acme", never).finally(() => (isOver = true));
+  const ninth = expect(taking).rejects.toMatchObject({
     kind: "exhausted",
     message: "The tenant's share of the exports at once, 8 exports, is in use; retry in 1 s",
   });
   await hold("rival", 8);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(999);
+  expect(isOver).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
   await ninth;
 });
 

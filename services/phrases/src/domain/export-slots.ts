@@ -3,7 +3,7 @@ import { type Slot, TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 
 /**
  * Most exports that run at once. Each holds a cursor, and up to 1 MiB that its reader has not taken
- * yet, for up to ten minutes.
+ * yet, for as long as the reader takes; the gateway cuts its readers off after ten minutes.
  */
 const runningMax = 64;
 /**

@@ -3,7 +3,8 @@ const charsMax = 35;
 
 /**
  * `langtag` of RFC 5646, 2.1, without extensions and private use, and without languages of more
- * than three letters: the RFC reserves those, and a pattern with them would accept `english`.
+ * than three letters: the RFC reserves those of four and has none of five to eight, and a pattern
+ * with them would accept `english`.
  */
 const wellFormed =
   /^[a-z]{2,3}(?:-[a-z]{3}){0,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*$/;

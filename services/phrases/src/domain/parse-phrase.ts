@@ -132,7 +132,7 @@ function readText(value: unknown, report: Report, pointer: string, min: number, 
   const text = value.normalize("NFC").trim();
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) return report(pointer, "must not hold line breaks or control characters");
   if (text.length < min) return report(pointer, value === "" ? "is required" : "must not be blank");
-  // A code point has at most two code units, so most texts need no counting of code points.
+  // A text has at least as many code units as code points, so most need no counting of code points.
   if (text.length > max && Array.from(text).length > max) {
     return report(pointer, `must have at most ${max} characters`);
   }

@@ -43,7 +43,7 @@ export function toPageToken(position: PhrasePosition | undefined): string {
 export function readPageToken(token: string, language: string | undefined): PhrasePosition | undefined {
   if (token === "") return undefined;
   const [of, phrase] = decodeOpaqueToken(token, tokenCharsMax) ?? [];
-  const isPlace = typeof of === "string" && typeof phrase === "string";
-  if (isPlace && (language === undefined || of === language)) return { language: of, phrase };
+  const isPosition = typeof of === "string" && typeof phrase === "string";
+  if (isPosition && (language === undefined || of === language)) return { language: of, phrase };
   throw new DomainError("invalid", "page_token must be one that an earlier page of the same request gave");
 }

@@ -5,8 +5,8 @@ import { keyOf, type PhraseDraft } from "./phrase.ts";
 import { type Outcome, planUpserts, type Stamps, type UpsertPlan } from "./plan-upserts.ts";
 
 /**
- * An attempt fails only when a concurrent write has succeeded, so 100 failures mean 100 such
- * writes.
+ * An attempt fails only because of a concurrent write, and seldom two because of the same one, so
+ * 100 failures mean many such writes.
  */
 const attemptsMax = 100;
 
@@ -24,15 +24,12 @@ export function upsertWithRetry(
   stamps: Stamps,
   write: Write,
 ): Promise<UpsertPlan> {
-  const attempted = new Map<string, Outcome>();
+  const attempted = new Set<string>();
   return withRetry(async () => {
     const plan = planUpserts(drafts, await dictionary.find(tenantId, wantedOf(drafts)), stamps);
     const done = plan.conflicts.length > 0 || plan.writes.length === 0 || (await write(plan.writes));
-    if (done) return attempted.size === 0 ? plan : { ...plan, outcomes: outcomesAfter(plan, attempted) };
-    for (const [index, { id }] of plan.phrases.entries()) {
-      const outcome = plan.outcomes[index];
-      if (outcome && outcome !== "unchanged") attempted.set(id, outcome);
-    }
+    if (done) return { ...plan, outcomes: outcomesAfter(plan, attempted, stamps) };
+    for (const [index, { id }] of plan.phrases.entries()) if (plan.outcomes[index] !== "unchanged") attempted.add(id);
     return undefined;
   });
 }
@@ -88,14 +85,16 @@ export function createUnderOwnId(
 }
 
 /**
- * The outcomes of all attempts together. A failed attempt has written some phrases, under the ids
- * of its plan; the plan of the retry calls them unchanged, but the failed attempt created or
- * changed them.
+ * The outcomes of all attempts together. A failed attempt has written some of its phrases. The plan
+ * of the retry calls them unchanged, and their dates are the attempt's; a phrase that a concurrent
+ * write has made alike has other dates.
  */
-function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlyMap<string, Outcome>): Outcome[] {
+function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlySet<string>, { now }: Stamps): Outcome[] {
   return outcomes.map((outcome, index) => {
-    const earlier = attempted.get(phrases[index]?.id ?? "");
-    return earlier === "created" || outcome === "unchanged" ? (earlier ?? outcome) : outcome;
+    const phrase = phrases[index];
+    if (!phrase || !attempted.has(phrase.id)) return outcome;
+    if (phrase.createdAt.getTime() === now.getTime()) return "created";
+    return phrase.updatedAt.getTime() === now.getTime() ? "changed" : "unchanged";
   });
 }
 

@@ -9,7 +9,7 @@ import { invalid, readLanguageFilter } from "./requests.ts";
 /** Longest text to search for; no phrase is longer. */
 const containsCharsMax = 256;
 
-/** Whether a request asks for a page. Otherwise it asks for a stream of the whole dictionary. */
+/** Whether a request asks for a page. Otherwise it asks for all phrases in a stream. */
 export function asksForPage({ limit, pageToken, contains }: ListPhrasesRequest): boolean {
   return limit > 0 || pageToken !== "" || contains !== "";
 }
@@ -22,7 +22,7 @@ export async function readPhrasePage(
   const { tenantId, limit, pageToken } = request;
   if (limit < 1 || limit > pageRowsMax) throw invalid("/limit", `limit of a page must be from 1 to ${pageRowsMax}`);
   const contains = request.contains.normalize("NFC");
-  // A code point has at most two code units, so most texts need no counting of code points.
+  // A text has at least as many code units as code points, so most need no counting of code points.
   if (contains.length > containsCharsMax && Array.from(contains).length > containsCharsMax) {
     throw invalid("/contains", `contains must have at most ${containsCharsMax} characters`);
   }

@@ -4,7 +4,7 @@ import type { Collection, Db } from "mongodb";
 import type { DictionaryRow } from "./rows.ts";
 import type { SnapshotOptions } from "./snapshot-options.ts";
 
-/** A change writes nothing after this time, which is longer than any call may take. */
+/** A change starts no write after this time, which is longer than calls have by default, 60 s. */
 const changeMsMax = 90_000;
 /** A change that began longer ago than this has ended, or its process has died. */
 const abandonedAfterMs = 180_000;

@@ -6,6 +6,7 @@ import type { Phrase } from "../domain/phrase.ts";
 import type { PageQuery, PhrasePage } from "../domain/phrase-page.ts";
 import type { PhraseWrite } from "../domain/plan-upserts.ts";
 import { type Change, DictionaryState } from "./dictionary-state.ts";
+import { findByKeys, inOrder } from "./find-by-keys.ts";
 import { readPage } from "./read-page.ts";
 import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
@@ -19,15 +20,20 @@ const rowsPerBatch = 200;
 const idsPerDelete = 1_000;
 
 /**
+ * The index of ids, which statements by ids need as a hint for the same reason as others need
+ * `inOrder`.
+ */
+const byId = { tenantId: 1, id: 1 } as const;
+
+/**
  * Keeps the tenants' phrases. Every upsert is conditional on the rows that were read, so no locks
  * are needed.
  */
 export class PhraseStore implements Dictionary {
   static readonly indexes = {
     phrases: {
-      id: { key: { tenantId: 1, id: 1 }, unique: true },
-      // Exports and pages are read in the order of this index.
-      phrase: { key: { tenantId: 1, language: 1, phrase: 1 }, unique: true },
+      id: { key: byId, unique: true },
+      phrase: { key: inOrder, unique: true },
     },
   } as const satisfies DatabaseIndexes;
   readonly #client: MongoClient;
@@ -44,12 +50,15 @@ export class PhraseStore implements Dictionary {
     return this.#state.revision(tenantId);
   }
 
-  async find(tenantId: string, wanted: Wanted): Promise<Phrase[]> {
-    const [match, ...others] = matchesOf(tenantId, wanted);
-    if (!match) return [];
-    const filter = others.length === 0 ? match : { $or: [match, ...others] };
-    const rows = await this.#phrases.find(filter, { projection: withoutOwn, maxTimeMS: 20_000 }).toArray();
-    return rows.map(fromRow);
+  async find(tenantId: string, { ids, keys }: Wanted): Promise<Phrase[]> {
+    const found = await findByKeys(this.#phrases, tenantId, keys);
+    const known = new Set(found.map(({ id }) => id));
+    const others = ids.filter((id) => !known.has(id));
+    if (others.length === 0) return found;
+    const filter = { tenantId, id: { $in: others } };
+    const options = { projection: withoutOwn, hint: byId, maxTimeMS: 20_000 };
+    const rows = await this.#phrases.find(filter, options).toArray();
+    return [...found, ...rows.map(fromRow)];
   }
 
   async snapshot(tenantId: string, language: string | undefined, signal: AbortSignal): Promise<DictionarySnapshot> {
@@ -69,7 +78,7 @@ export class PhraseStore implements Dictionary {
     signal: AbortSignal,
   ): AsyncGenerator<Iterable<Phrase>> {
     const options = { ...snapshot, projection: withoutOwn, batchSize: rowsPerBatch, signal };
-    await using cursor = this.#phrases.find(filter, options).sort({ tenantId: 1, language: 1, phrase: 1 });
+    await using cursor = this.#phrases.find(filter, options).sort(inOrder);
     while (await cursor.hasNext()) yield buffered(cursor);
   }
 
@@ -78,7 +87,7 @@ export class PhraseStore implements Dictionary {
   }
 
   async idsOf(tenantId: string, language: string, max: number): Promise<string[]> {
-    const options = { projection: { _id: 0, id: 1 }, limit: max, maxTimeMS: 20_000 } as const;
+    const options = { projection: { _id: 0, id: 1 }, hint: inOrder, limit: max, maxTimeMS: 20_000 } as const;
     return (await this.#phrases.find({ tenantId, language }, options).toArray()).map(({ id }) => id);
   }
 
@@ -93,7 +102,7 @@ export class PhraseStore implements Dictionary {
         signal.throwIfAborted();
         await begin();
         const filter = { tenantId, id: { $in: ids.slice(at, at + idsPerDelete) } };
-        deleted += (await this.#phrases.deleteMany(filter)).deletedCount;
+        deleted += (await this.#phrases.deleteMany(filter, { hint: byId })).deletedCount;
       }
     });
     return deleted;
@@ -115,7 +124,8 @@ export class PhraseStore implements Dictionary {
       await change.end();
       return result;
     } catch (error) {
-      // The first failure is reported. A mark that stays counts as abandoned after three minutes.
+      // The failure of the work is reported, not that of `end`. When `end` fails, the dictionary has
+      // no revision until its mark counts as abandoned, three minutes later.
       await change.end().catch(() => {});
       throw error;
     }
@@ -137,16 +147,6 @@ export class PhraseStore implements Dictionary {
 /** The rows that a cursor has fetched. Each is decoded when it is taken. */
 function* buffered(cursor: FindCursor<Omit<PhraseRow, "tenantId">>): Generator<Phrase> {
   for (let [row] = cursor.readBufferedDocuments(1); row; [row] = cursor.readBufferedDocuments(1)) yield fromRow(row);
-}
-
-function matchesOf(tenantId: string, { ids, keys }: Wanted): Filter<PhraseRow>[] {
-  const byLanguage = Map.groupBy(keys, ({ language }) => language);
-  const byKey = Array.from(byLanguage, ([language, keys]) => ({
-    tenantId,
-    language,
-    phrase: { $in: keys.map(({ phrase }) => phrase) },
-  }));
-  return ids.length === 0 ? byKey : [{ tenantId, id: { $in: [...ids] } }, ...byKey];
 }
 
 function toOperation(tenantId: string, write: PhraseWrite): AnyBulkWriteOperation<PhraseRow> {

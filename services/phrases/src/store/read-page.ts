@@ -1,6 +1,7 @@
 import type { Collection, Filter } from "mongodb";
 import { keyOf } from "../domain/phrase.ts";
 import type { PageQuery, PhrasePage, PhrasePosition } from "../domain/phrase-page.ts";
+import { findByKeys, inOrder } from "./find-by-keys.ts";
 import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 
 /**
@@ -8,10 +9,6 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
  * a search for a text that no phrase contains costs no more.
  */
 const examinedMax = 20_000;
-/**
- * Order of the phrases in pages and exports. An index of the store has it, so mongod does not sort.
- */
-const inOrder = { tenantId: 1, language: 1, phrase: 1 } as const;
 const maxTimeMS = 20_000;
 
 export function readPage(
@@ -53,17 +50,10 @@ async function search(
   ];
   const [result] = await phrases.aggregate<Found>(pipeline, { maxTimeMS }).toArray();
   const { found = [], last = [] } = result ?? {};
-  const keys = Map.groupBy(found, ({ language }) => language);
-  const wanted = Array.from(keys, ([language, places]) => ({
-    tenantId,
-    language,
-    phrase: { $in: places.map(({ phrase }) => phrase) },
-  }));
-  const rows =
-    wanted.length === 0 ? [] : await phrases.find({ $or: wanted }, { projection: withoutOwn, maxTimeMS }).toArray();
-  const byKey = new Map(rows.map((row) => [keyOf(row), fromRow(row)]));
+  const rows = await findByKeys(phrases, tenantId, found);
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
   const next = found.length === limit ? found.at(-1) : last[0];
-  return { phrases: found.flatMap((place) => byKey.get(keyOf(place)) ?? []), next };
+  return { phrases: found.flatMap((position) => byKey.get(keyOf(position)) ?? []), next };
 }
 
 /**

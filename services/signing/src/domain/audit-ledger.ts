@@ -7,8 +7,8 @@ interface AuditReport {
   readonly batches: number;
   readonly entries: number;
   /**
-   * The `mac` of the last batch, in hex; "" when there is none. Pass it to a later audit as
-   * `notedHead`.
+   * The `mac` of the last batch that was found intact, in hex; "" when there is none. Pass it to a
+   * later audit as `notedHead`.
    */
   readonly head: string;
   /** The first fault; undefined when the ledger is intact. */

@@ -5,7 +5,10 @@ import { parseStatement } from "./statement.ts";
 export interface HeldSignature {
   /** `snapshotKeyOf` of the snapshot. */
   readonly snapshotKey: string;
-  /** Undefined until delivery has settled the snapshot. */
+  /**
+   * Undefined until delivery has settled the snapshot with a signature; it never does when the
+   * snapshot cannot be sent.
+   */
   readonly signature: { readonly statement: string; readonly value: Uint8Array } | undefined;
 }
 

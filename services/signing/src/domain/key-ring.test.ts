@@ -154,10 +154,15 @@ describe("tending", () => {
     expect(keyOf(keys, "third")?.validFrom).toEqual(later(91 * dayMs));
   });
 
-  test("leaves an old key alone when rotation is off, but replaces a standby whose planned end is near", async () => {
-    const none = { ...rules, rotateAfterMs: undefined };
-    const at = later(340 * dayMs);
-    const keys = await tendRing(founded, at, none, async () => custodyKey("third"));
+  const unrotated = (at: Date) =>
+    tendRing(founded, at, { ...rules, rotateAfterMs: undefined }, async () => custodyKey("third"));
+
+  test("leaves an active key of 300 days alone when rotation is off", async () => {
+    expect(await unrotated(later(300 * dayMs))).toBe(founded);
+  });
+
+  test("replaces a standby whose planned end is near", async () => {
+    const keys = await unrotated(later(340 * dayMs));
     expect(statesOf(keys)).toEqual({ first: "active", standby: "retired", third: "pending" });
   });
 

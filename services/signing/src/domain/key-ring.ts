@@ -50,7 +50,7 @@ export interface KeyRing {
 
 const dayMs = 86_400_000;
 
-/** Planned time between a key's first and last signature. */
+/** Planned time from a key's earliest signature to the end of its validity. */
 const plannedLifeMs = 365 * dayMs;
 
 /**

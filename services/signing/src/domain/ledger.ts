@@ -23,7 +23,10 @@ export interface LedgerBatch {
    * ones.
    */
   readonly mac: Uint8Array;
-  /** Revision of the key ring when the entries were signed. */
+  /**
+   * Revision of the key ring when the entries were signed; the lowest one when calls under several
+   * revisions share the batch.
+   */
   readonly ringRevision: number;
   readonly entries: readonly LedgerEntry[];
 }

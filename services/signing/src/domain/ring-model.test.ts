@@ -80,7 +80,9 @@ class World implements SealedRingStorage {
     ).catch(refusal);
   }
 
-  /** Whether the KEK of a generation alone opens the seal and every private key, or none of them. */
+  /**
+   * Whether the KEK of a generation alone opens the seal and every private key, or none of them.
+   */
   async opened(generation: number): Promise<"all" | "none" | "some"> {
     const custody = localWrappedCustody(kek(generation));
     const keys = [...this.keys, this.#stored!.ring.listKey];
@@ -214,7 +216,9 @@ const race = (emergencies: boolean) =>
     }),
   );
 
-/** One process after the other is started anew with a new KEK, and one of them re-wraps the ring. */
+/**
+ * One process after the other is started anew with a new KEK, and one of them re-wraps the ring.
+ */
 const rewrap = (emergencies: boolean) =>
   fc.tuple(which, changes(emergencies)).map(([index, [name, change]]) =>
     command(`${index} re-wraps beside ${name}`, async (world) => {

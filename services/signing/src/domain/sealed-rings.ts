@@ -65,8 +65,8 @@ export class SealedRings implements RingStorage {
   }
 
   async save(ring: KeyRing, entry?: RingEntry): Promise<boolean> {
-    // When another process has changed the seal meanwhile, the revision is taken and nothing is
-    // stored.
+    // A seal that another process has replaced meanwhile is not stored again: that process has
+    // taken the revision, so this save answers false.
     const seal = this.#seal ?? (await this.#custody.generateSealKey());
     return this.#saveUnder(seal, ring, { entry });
   }

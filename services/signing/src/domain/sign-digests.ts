@@ -51,10 +51,10 @@ export interface SignDigestsDeps {
 }
 
 /**
- * Most signatures of one snapshot. It is signed again once for each revoked key, of which there are
- * few.
+ * Most rounds of one call. The ledger answers a snapshot's newest signature, so two suffice unless
+ * keys are revoked meanwhile.
  */
-const signingsMax = 100;
+const roundsMax = 100;
 
 /**
  * Signs digests. Only stored signatures are returned, so a repeated call, a race, or a crash
@@ -70,7 +70,7 @@ export async function signDigests(deps: SignDigestsDeps, digests: readonly Snaps
   const signedAt = new Date(Math.max(deps.now().getTime(), state.key.validFrom.getTime()));
   const outcomes = new Map<number, SignOutcome>();
   let due = digests.map((digest, index) => ({ digest, index, signing: 1 }));
-  for (let round = 0; due.length > 0 && round < signingsMax; round += 1) {
+  for (let round = 0; due.length > 0 && round < roundsMax; round += 1) {
     const fresh = await Promise.all(due.map(({ digest, signing }) => sign(state.key, signedAt, digest, signing)));
     const standing = await deps.ledger.record(fresh, state.ring.revision);
     due = due.flatMap((item, position) => {

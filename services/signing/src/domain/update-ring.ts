@@ -7,7 +7,7 @@ export interface RingStorage {
   /**
    * The current ring; undefined before the first one is stored.
    *
-   * @throws RingFault when something other than `save` changed it
+   * @throws RingFault when the stored ring cannot be used
    */
   read(): Promise<KeyRing | undefined>;
   /**

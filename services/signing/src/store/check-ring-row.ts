@@ -2,18 +2,18 @@ import { Binary } from "mongodb";
 import type { KeyState } from "../domain/key-ring.ts";
 import { RingFault } from "../domain/sealed-ring.ts";
 
-/** Finds the first malformed place; undefined when there is none. */
-type Find = (value: unknown, place: string) => string | undefined;
+/** Finds the path of the first malformed value; undefined when there is none. */
+type Find = (value: unknown, path: string) => string | undefined;
 
 /**
  * Checks that a stored ring is well-formed, so that code that reads it cannot fail elsewhere. The
  * form of its seal is checked only when it has one.
  *
- * @throws RingFault naming the first malformed place
+ * @throws RingFault naming the path of the first malformed value
  */
 export function checkRingRow(row: unknown): void {
-  const place = findInRing(row, "");
-  if (place !== undefined) throw new RingFault(`the key ring cannot be read: ${place}`);
+  const path = findInRing(row, "");
+  if (path !== undefined) throw new RingFault(`the key ring cannot be read: ${path}`);
 }
 
 const text = is((value) => typeof value === "string");
@@ -41,26 +41,26 @@ const findInRing = members({
 });
 
 function is(holds: (value: unknown) => boolean): Find {
-  return (value, place) => (holds(value) ? undefined : place);
+  return (value, path) => (holds(value) ? undefined : path);
 }
 
 function optional(find: Find): Find {
-  return (value, place) => (value === undefined || value === null ? undefined : find(value, place));
+  return (value, path) => (value === undefined || value === null ? undefined : find(value, path));
 }
 
 function list(find: Find): Find {
-  return (value, place) => {
-    if (!Array.isArray(value)) return place;
-    const places = value.map((item: unknown, index) => find(item, `${place}.${index}`));
-    return places.find((found) => found !== undefined);
+  return (value, path) => {
+    if (!Array.isArray(value)) return path;
+    const paths = value.map((item: unknown, index) => find(item, `${path}.${index}`));
+    return paths.find((found) => found !== undefined);
   };
 }
 
 function members(finds: Readonly<Record<string, Find>>): Find {
-  return (value, place) => {
-    if (typeof value !== "object" || value === null) return place;
+  return (value, path) => {
+    if (typeof value !== "object" || value === null) return path;
     const of = new Map<string, unknown>(Object.entries(value));
-    const places = Object.entries(finds).map(([name, find]) => find(of.get(name), place ? `${place}.${name}` : name));
-    return places.find((found) => found !== undefined);
+    const paths = Object.entries(finds).map(([name, find]) => find(of.get(name), path ? `${path}.${name}` : name));
+    return paths.find((found) => found !== undefined);
   };
 }

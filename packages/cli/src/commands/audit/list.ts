@@ -1,7 +1,6 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AuditEntry } from "@vidimus/contracts/vidimus/audit/v1/audit_entry";
 import { Command, Option } from "commander";
-import { readDate } from "../../options/date.ts";
+import { timestamp, type TimestampInit } from "../../options/timestamp.ts";
 import { readNameList } from "../../options/name-list.ts";
 import { wholeNumber } from "../../options/whole-number.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
@@ -16,8 +15,8 @@ interface ListOptions {
   service?: AuditedService;
   actor?: string;
   action?: string[];
-  since?: Date;
-  until?: Date;
+  since?: TimestampInit;
+  until?: TimestampInit;
   limit: number;
 }
 
@@ -32,8 +31,8 @@ export function listAudit(world: World): Command {
     )
     .option("--actor <name>", "only by this actor")
     .option("--action <names>", "by commas, such as create_key,revoke_key", readNameList)
-    .option("--since <time>", "only those made at or after it", readDate)
-    .option("--until <time>", "only those made before it", readDate)
+    .option("--since <time>", "only those made at or after it", timestamp)
+    .option("--until <time>", "only those made before it", timestamp)
     .option("--limit <count>", "most rows", wholeNumber(1, 100_000), 50)
     .action(async ({ service, ...options }: ListOptions, self: Command) => {
       const session = await openSession(world, self);
@@ -59,8 +58,8 @@ async function readLog(
   const query = {
     actor,
     actions: action,
-    ...(since ? { since: timestampFromDate(since) } : {}),
-    ...(until ? { until: timestampFromDate(until) } : {}),
+    ...(since ? { since } : {}),
+    ...(until ? { until } : {}),
   };
   return await walkPages(limit, async (page) => {
     const { entries, nextPageToken } = await reader.read({ ...query, ...page });

@@ -1,7 +1,6 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { Command } from "commander";
-import { readDate } from "../../options/date.ts";
+import { timestamp, type TimestampInit } from "../../options/timestamp.ts";
 import { readNameList } from "../../options/name-list.ts";
 import { wholeNumber } from "../../options/whole-number.ts";
 import { openService } from "../../rpc/open-service.ts";
@@ -16,8 +15,8 @@ interface ListOptions {
   document?: string;
   webhook?: string;
   state?: string[];
-  since?: Date;
-  until?: Date;
+  since?: TimestampInit;
+  until?: TimestampInit;
   limit: number;
 }
 
@@ -28,8 +27,8 @@ export function listDeliveries(world: World): Command {
     .option("--document <id>", "only about this document")
     .option("--webhook <id>", "only with this webhook-id")
     .option("--state <names>", "by commas: pending, held, delivered, superseded, exhausted", readNameList)
-    .option("--since <time>", "only those stored at or after it", readDate)
-    .option("--until <time>", "only those stored before it", readDate)
+    .option("--since <time>", "only those stored at or after it", timestamp)
+    .option("--until <time>", "only those stored before it", timestamp)
     .option("--limit <count>", "most rows", wholeNumber(1, 100_000), 50)
     .action(async (options: ListOptions, self: Command) => {
       const { endpoint = "", document = "", webhook = "", state = [], since, until, limit } = options;
@@ -42,8 +41,8 @@ export function listDeliveries(world: World): Command {
         documentId: document,
         webhookId: webhook,
         states: state,
-        ...(since ? { since: timestampFromDate(since) } : {}),
-        ...(until ? { until: timestampFromDate(until) } : {}),
+        ...(since ? { since } : {}),
+        ...(until ? { until } : {}),
       };
       const { rows, more } = await walkPages(limit, async (page) => {
         const answer = await delivery.read((client, options) => client.listDeliveries({ ...query, ...page }, options));

@@ -1,8 +1,7 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
-import { readDate } from "../../options/date.ts";
+import { timestamp, type TimestampInit } from "../../options/timestamp.ts";
 import { readNameList } from "../../options/name-list.ts";
 import { openService, type ServiceCaller } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
@@ -10,8 +9,8 @@ import type { World } from "../../world.ts";
 import { toShownReplay } from "../../shown/shown-delivery.ts";
 
 interface ReplayOptions {
-  since?: Date;
-  until?: Date;
+  since?: TimestampInit;
+  until?: TimestampInit;
   states?: string[];
   all?: boolean;
   latestOnly?: boolean;
@@ -27,8 +26,8 @@ export function replayDeliveries(world: World): Command {
   return new Command("replay")
     .description("send a receiver snapshots again, in order per document; goes on when this command is ended")
     .argument("<id>", "id of the endpoint; with --status or --cancel, of the replay")
-    .option("--since <time>", "only snapshots committed at or after it", readDate)
-    .option("--until <time>", "only snapshots committed before it; by default now", readDate)
+    .option("--since <time>", "only snapshots committed at or after it", timestamp)
+    .option("--until <time>", "only snapshots committed before it; by default now", timestamp)
     .option("--states <names>", "by commas: delivered, superseded, exhausted, missing", readNameList)
     .option("--all", "every snapshot, whatever became of it")
     .option("--latest-only", "only the newest snapshot of each document; with --all it fills a new receiver")
@@ -85,8 +84,8 @@ function requestOf({ tenantId, id }: { tenantId: string; id: string }, options: 
   return {
     tenantId,
     endpointId: id,
-    ...(since ? { since: timestampFromDate(since) } : {}),
-    ...(until ? { until: timestampFromDate(until) } : {}),
+    ...(since ? { since } : {}),
+    ...(until ? { until } : {}),
     states: states ?? [],
     latestOnly,
     all,

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { CliError } from "../../cli-error.ts";
 import { readNameList } from "../../options/name-list.ts";
 import { wholeNumber } from "../../options/whole-number.ts";
 import { readInput } from "../../input/read-input.ts";
@@ -16,6 +17,7 @@ export interface EndpointOptions {
   events?: readonly string[];
   types?: readonly string[];
   header?: Readonly<Record<string, string>>;
+  headerFile?: string;
   maxInFlight?: number;
   rate?: number;
 }
@@ -32,15 +34,20 @@ export function addEndpointOptions(command: Command): Command {
     )
     .option("--types <names>", 'document types by commas, such as core/article; "" for all', readNameList)
     .option("--header <header>", '"Name: value" to send with every webhook; may be repeated', addHeader)
+    .addOption(
+      new Option("--header-file <path>", "file with such headers, a line each; for credentials").conflicts("headers"),
+    )
     .option("--max-in-flight <count>", "most attempts in flight, 1 to 128", wholeNumber(1, 128))
     .option("--rate <count>", "most attempts a second, 0.1 to 1000; 0 for no limit", readRate);
 }
 
 /**
- * Turns the options that were given into settings of a request. Reads the file of `--secret-file`.
+ * Turns the options that were given into settings of a request. Reads the files of `--secret-file`
+ * and `--header-file`.
  */
 export async function toSettings(world: World, options: EndpointOptions) {
-  const { url, name, description, secretFile, events, types, header, maxInFlight, rate } = options;
+  const { url, name, description, secretFile, events, types, header, headerFile, maxInFlight, rate } = options;
+  const fromFile = headerFile === undefined ? undefined : await readHeaders(world, headerFile);
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
@@ -48,16 +55,34 @@ export async function toSettings(world: World, options: EndpointOptions) {
     ...(url === undefined ? {} : { url }),
     ...(events ? { events: { names: [...events] } } : {}),
     ...(types ? { documentTypes: { names: [...types] } } : {}),
-    ...(header ? { headers: { values: { ...header } } } : {}),
+    ...((header ?? fromFile) ? { headers: { values: { ...fromFile, ...header } } } : {}),
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
     ...(rate === undefined ? {} : { ratePerSecond: rate }),
   };
 }
 
 function addHeader(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const header = parseHeader(text);
+  if (!header) throw new InvalidArgumentError('It must be a name, a colon and a value: "X-Team: news".');
+  return { ...before, ...header };
+}
+
+/** No message quotes a line of the file, because it may be a credential. */
+async function readHeaders(world: World, file: string): Promise<Record<string, string>> {
+  const lines = (await readInput(world, file)).toString().split(/\r?\n/);
+  const headers = lines.flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    const header = parseHeader(line);
+    if (!header) throw new CliError(`${file}: line ${index + 1} must be a name, a colon and a value: "X-Team: news"`);
+    return [header];
+  });
+  if (headers.length === 0) throw new CliError(`${file} holds no header`);
+  return Object.assign({}, ...headers) as Record<string, string>;
+}
+
+function parseHeader(text: string): Record<string, string> | undefined {
   const [, name = "", value = ""] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
-  if (name === "") throw new InvalidArgumentError('It must be a name, a colon and a value: "X-Team: news".');
-  return { ...before, [name]: value.trimEnd() };
+  return name === "" ? undefined : { [name]: value.trimEnd() };
 }
 
 function readRate(text: string): number {

@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import { sourceName } from "./source-name.ts";
 
 const uri = "https://user@wire.example:8443/items/7?page=2";
-const item = { infoSources: [{ name: " " }, { name: "Nordwire" }], copyrightHolder: "Holder", by: "Author" };
+const item = {
+  infoSources: [{ name: " " }, { name: "Nordwire" }, { name: "Later" }],
+  copyrightHolder: "Holder",
+  by: "Author",
+};
 
 test("an item comes from the first of its infoSources that has a name", () => {
   expect(sourceName(uri, item)).toBe("Nordwire");

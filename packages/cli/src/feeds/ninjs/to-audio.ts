@@ -29,8 +29,8 @@ export function toAudio(item: NinjsItem): Mapping {
 }
 
 /**
- * No codec has a lower bit rate. So a duration that would mean a lower one, if it were in seconds,
- * is in milliseconds.
+ * No codec that agencies use has a lower bit rate. So a duration that would mean a lower one, if it
+ * were in seconds, is in milliseconds.
  */
 const bitsPerSecondMin = 1_000;
 

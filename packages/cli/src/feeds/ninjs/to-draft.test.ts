@@ -150,7 +150,7 @@ test("a picture becomes a core/image with alternative text, credit, focus and re
   expect(draft.meta).not.toHaveProperty("edNote");
 });
 
-test("a picture's credit line goes before its byline, and a plain body is its alternative text", () => {
+test("a picture's credit is its credit line, its alternative text its plain body, its caption its text", () => {
   const { meta, content } = toDraft({
     uri,
     type: "picture",

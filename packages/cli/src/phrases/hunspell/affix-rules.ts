@@ -14,7 +14,8 @@ export interface AffixRules {
  * The encoding that a .aff file declares with SET, as `TextDecoder` names it; UTF-8 when it
  * declares none.
  *
- * @param bytes all of the file or its beginning; SET must be readable before the encoding is known
+ * @param bytes all of the file or its beginning; read as Latin-1, which leaves the ASCII of the
+ * line SET as it is, whatever the encoding
  */
 export function declaredEncoding(bytes: Uint8Array): string {
   const [, name = "utf-8"] =

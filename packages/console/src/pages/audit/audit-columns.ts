@@ -1,18 +1,26 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { AuditEntry } from "@vidimus/contracts/vidimus/audit/v1/audit_entry";
 import type { TenantCall } from "../../http/route.ts";
+import { stateInWords } from "../deliveries/delivery-state.ts";
+import type { EndpointNames } from "../endpoints/read-endpoint.ts";
 import { type ActorNames, actorName } from "../parts/actor.ts";
 import type { Column } from "../parts/data-table.ts";
 import { type Content, type Html, html } from "../../markup/html.ts";
 import { timeAgo } from "../parts/times.ts";
 import { actionInWords, auditKinds } from "./audit-kinds.ts";
 
-export function auditColumns(names: ActorNames, call: TenantCall): Column<AuditEntry>[] {
+interface AuditNames {
+  readonly people: ActorNames;
+  readonly endpoints: EndpointNames;
+}
+
+export function auditColumns(names: AuditNames, call: TenantCall): Column<AuditEntry>[] {
   return [
     { label: "When", cell: ({ at }) => at && timeAgo(timestampDate(at), call.now) },
     {
       label: "Who",
-      cell: ({ actor }) => html`<a href="${call.at("/audit")}?${query({ actor })}">${actorName(names, actor)}</a>`,
+      cell: ({ actor }) =>
+        html`<a href="${call.at("/audit")}?${query({ actor })}">${actorName(names.people, actor)}</a>`,
     },
     { label: "What", cell: ({ action }) => actionInWords(action) },
     { label: "Which", cell: (entry) => subjectOf(entry, names, call) },
@@ -24,11 +32,19 @@ function query(values: Readonly<Record<string, string>>): string {
   return new URLSearchParams(values).toString();
 }
 
-function subjectOf(entry: AuditEntry, names: ActorNames, { at }: TenantCall): Html {
+function subjectOf(entry: AuditEntry, { people, endpoints }: AuditNames, { at }: TenantCall): Html {
   const { action, subject } = entry;
   const detail = detailOf(entry);
   const text = (name: string) => (typeof detail[name] === "string" ? detail[name] : "");
-  const name = text("name") || names.get(subject) || text("note");
+  const endpoint = endpoints.get(subject);
+  if (endpoint !== undefined) return html`<a href="${at(`/endpoints/${subject}`)}" dir="auto">${endpoint}</a>`;
+  const list = action === "redeliver" ? "deliveries" : action.endsWith("_replay") ? "replays" : undefined;
+  if (list) {
+    const to = endpoints.get(text("endpointId"));
+    const words = to === undefined ? html`<code>${subject}</code>` : html`to <bdi>${to}</bdi>`;
+    return html`<a href="${at(`/${list}/${subject}`)}">${words}</a>`;
+  }
+  const name = text("name") || people.get(subject) || text("note");
   if (Object.hasOwn(auditKinds["keys"]?.actions ?? {}, action)) {
     const prefix = text("prefix") === "" ? subject : `vk_${text("prefix")}_…`;
     return html`<a href="${at(`/keys/${subject}`)}" dir="auto">${name || prefix}</a>`;
@@ -43,10 +59,7 @@ function details(entry: AuditEntry): Html {
   const facts: (readonly [string, string])[] = [
     ["time", at ? timestampDate(at).toISOString() : ""],
     ["id", subject],
-    ...Object.entries(detailOf(entry)).map(([name, value]): [string, string] => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value),
-    ]),
+    ...Object.entries(detailOf(entry)).map(([name, value]): [string, string] => [name, detailText(name, value)]),
     ["role", role],
     ["certificate", identity],
     ["API key", keyPrefix && `vk_${keyPrefix}_…`],
@@ -66,6 +79,12 @@ function details(entry: AuditEntry): Html {
     <summary>Show</summary>
     <dl>${rows}</dl>
   </details>`;
+}
+
+function detailText(name: string, value: unknown): string {
+  // The states of a replay, which pages call by words for people.
+  if (name === "states" && Array.isArray(value)) return value.map((state) => stateInWords(String(state))).join(", ");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The details of an entry, which are a JSON object; empty when they are malformed. */

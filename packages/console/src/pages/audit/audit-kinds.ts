@@ -51,8 +51,8 @@ export const auditKinds: Readonly<Record<string, AuditKind>> = {
     actions: {
       create_endpoint: "made an endpoint",
       update_endpoint: "changed an endpoint",
-      enable_endpoint: "enabled an endpoint",
-      disable_endpoint: "disabled an endpoint",
+      enable_endpoint: "started an endpoint",
+      disable_endpoint: "paused an endpoint",
       rotate_endpoint_secret: "rotated the secret of an endpoint",
       delete_endpoint: "deleted an endpoint",
     },

@@ -1,5 +1,6 @@
 import type { TenantCall, TenantRoute } from "../../http/route.ts";
-import type { MemberCalls } from "../../rpc/called-methods.ts";
+import type { EndpointCalls, MemberCalls } from "../../rpc/called-methods.ts";
+import { type EndpointNames, endpointNames } from "../endpoints/read-endpoint.ts";
 import { type ActorNames, actorNames } from "../parts/actor.ts";
 import { dataTable } from "../parts/data-table.ts";
 import { emptyState } from "../parts/empty-state.ts";
@@ -7,7 +8,7 @@ import { filterForm } from "../parts/filter-form.ts";
 import { selectField, textField } from "../parts/form.ts";
 import { type Html, html } from "../../markup/html.ts";
 import { pageHead } from "../parts/page-head.ts";
-import { serviceDown } from "../parts/service-down.ts";
+import { partOf, serviceDown } from "../parts/service-down.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
 import { auditColumns } from "./audit-columns.ts";
 import { auditKinds } from "./audit-kinds.ts";
@@ -16,12 +17,18 @@ import { type AuditPage, loadAudit, type LoadAuditDeps } from "./load-audit.ts";
 
 interface ListAuditDeps extends LoadAuditDeps {
   readonly members: Pick<MemberCalls, "listMembers">;
+  readonly endpoints: Pick<EndpointCalls, "listAuditEntries" | "listEndpoints">;
 }
 
 interface Audit extends AuditPage {
   readonly query: AuditQuery;
-  readonly names: ActorNames;
+  readonly people: ActorNames;
+  /** Empty while delivery is down. */
+  readonly endpoints: EndpointNames;
 }
+
+/** Most people in the list of a filter. With more, the page could weigh over 40 kB with gzip. */
+const choicesMax = 200;
 
 /** `GET /t/{tenant}/audit`: changes of all services, newest first. */
 export function listAudit(deps: ListAuditDeps): TenantRoute {
@@ -30,18 +37,22 @@ export function listAudit(deps: ListAuditDeps): TenantRoute {
     right: "audit",
     load: async (call): Promise<Audit> => {
       const query = readAuditQuery(call.query);
-      const [page, names] = await Promise.all([loadAudit(deps, query, call), actorNames(deps.members, call, call.rpc)]);
-      return { ...page, query, names };
+      const [page, people, endpoints] = await Promise.all([
+        loadAudit(deps, query, call),
+        actorNames(deps.members, call, call.rpc),
+        partOf(call, "delivery", endpointNames(deps.endpoints, call)),
+      ]);
+      return { ...page, query, people, endpoints: "value" in endpoints ? endpoints.value : new Map() };
     },
     view: (data, call) => ({ title: "Audit", main: auditPage(data, call) }),
   });
 }
 
 const lead =
-  "Who changed keys, members, endpoints, schemas and workflows, and when. Nothing here is ever changed or removed. What editors do with documents is in the history of each document.";
+  "Who changed keys, members, endpoints, schemas and workflows, and when. Nothing here is ever changed or removed. What editors do with documents is in the history of each document. Changes of phrases are not logged.";
 
 function auditPage(data: Audit, call: TenantCall): Html {
-  const { entries, down, query, names } = data;
+  const { entries, down, query } = data;
   const first = query.position?.first ?? 1;
   const last = first + entries.length - 1;
   const range = first === 1 && !data.next ? count(entries.length) : `Changes ${first} to ${last}`;
@@ -50,7 +61,7 @@ function auditPage(data: Audit, call: TenantCall): Html {
   ${
     entries.length === 0
       ? emptyState("Nothing was changed that these filters show.", html`<a href="${call.at("/audit")}">Show all</a>.`)
-      : dataTable({ caption: `${range}, newest first${more}`, columns: auditColumns(names, call), rows: entries })
+      : dataTable({ caption: `${range}, newest first${more}`, columns: auditColumns(data, call), rows: entries })
   }
   ${pages(data, call)}`;
 }
@@ -59,9 +70,7 @@ function count(entries: number): string {
   return entries === 1 ? "1 change" : `${entries} changes`;
 }
 
-function filters({ query, names }: Audit, { at }: TenantCall): Html {
-  const people = Array.from(names, ([value, label]) => ({ value, label }));
-  const other = query.actor === "" || names.has(query.actor) ? [] : [{ value: query.actor, label: query.actor }];
+function filters({ query, people }: Audit, { at }: TenantCall): Html {
   return filterForm(at("/audit"), [
     selectField({
       name: "kind",
@@ -72,15 +81,18 @@ function filters({ query, names }: Audit, { at }: TenantCall): Html {
         ...Object.entries(auditKinds).map(([value, { label }]) => ({ value, label })),
       ],
     }),
-    selectField({
-      name: "actor",
-      label: "By",
-      value: query.actor,
-      choices: [{ value: "", label: "anybody" }, ...other, ...people],
-    }),
+    actorField(query.actor, people),
     textField({ name: "from", label: "From (UTC)", type: "date", value: query.from, isOptional: true }),
     textField({ name: "to", label: "To", type: "date", value: query.to, isOptional: true }),
   ]);
+}
+
+function actorField(value: string, people: ActorNames): Html {
+  const field = { name: "actor", label: "By", value };
+  if (people.size > choicesMax) return textField({ ...field, hint: "Choose one in the column Who.", isOptional: true });
+  const other = value === "" || people.has(value) ? [] : [{ value, label: value }];
+  const named = Array.from(people, ([id, label]) => ({ value: id, label }));
+  return selectField({ ...field, choices: [{ value: "", label: "anybody" }, ...other, ...named] });
 }
 
 function pages({ query, next }: Audit, { at }: TenantCall): Html | undefined {

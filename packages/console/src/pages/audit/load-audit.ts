@@ -32,7 +32,7 @@ export async function loadAudit(deps: LoadAuditDeps, query: AuditQuery, call: Te
     delivery: () => deps.endpoints.listAuditEntries(request, call.rpc),
     documents: () => deps.schemas.listAuditEntries(request, call.rpc),
   };
-  const parts = await Promise.all(servicesFor(query).map((service) => partOf(service, readers[service]())));
+  const parts = await Promise.all(servicesFor(query).map((service) => partOf(call, service, readers[service]())));
   const seen = new Set(query.position?.shown);
   const found = parts
     .flatMap((part) => ("value" in part ? part.value.entries : []))

@@ -6,6 +6,7 @@ import type {
 import type { TenantCall } from "../../http/route.ts";
 import { dataTable } from "../parts/data-table.ts";
 import { type Html, html } from "../../markup/html.ts";
+import { figure, minuteOf } from "../../markup/in-words.ts";
 import { notice } from "../parts/notice.ts";
 import { instant } from "../parts/times.ts";
 import { deliveryStates } from "./delivery-state.ts";
@@ -14,7 +15,6 @@ import { deliveryStates } from "./delivery-state.ts";
 const [barWidth, gap, barHeight] = [18, 8, 70];
 /** Least height of a bar, so that a bar of one delivery is visible beside one of ten thousand. */
 const heightMin = 2;
-const hoursOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
 
 /** Deliveries by the hour as bars, with their numbers in a table that is folded at first. */
 export function deliveriesByHour({ hours }: CountDeliveriesResponse): Html {
@@ -55,6 +55,11 @@ export function deliveriesByHour({ hours }: CountDeliveriesResponse): Html {
     </div>`;
 }
 
+/** Whether there is no delivery in these hours. */
+export function isQuiet({ hours }: CountDeliveriesResponse): boolean {
+  return hours.every((hour) => sumOf(hour) === 0);
+}
+
 /** A notice of deliveries that were given up in these hours; undefined without any. */
 export function givenUpNotice({ hours }: CountDeliveriesResponse, { at }: TenantCall): Html | undefined {
   const { count, hasMore } = totalOf(hours, "exhausted");
@@ -63,10 +68,11 @@ export function givenUpNotice({ hours }: CountDeliveriesResponse, { at }: Tenant
   return notice(
     "bad",
     html`<b
-        >${most}${number(count)} ${count === 1 ? "delivery was" : "deliveries were"} given up in the last
+        >${most}${figure(count)} ${count === 1 ? "delivery was" : "deliveries were"} given up in the last
         ${hours.length} hours.</b
       >
-      Nothing tries them again by itself. <a href="${at("/deliveries?state=exhausted")}">Look at them</a>`,
+      ${count === 1 ? "It is not tried again by itself." : "They are not tried again by themselves."}
+      <a href="${at("/deliveries?state=exhausted")}">Look at ${count === 1 ? "it" : "them"}</a>`,
   );
 }
 
@@ -92,14 +98,14 @@ function heightOf(count: number, most: number): number {
 function describe(hours: readonly DeliveryHour[]): string {
   const told = deliveryStates.flatMap(({ value, label }) => {
     const { count } = totalOf(hours, value);
-    return count === 0 ? [] : [`${number(count)} ${label}`];
+    return count === 0 ? [] : [`${figure(count)} ${label}`];
   });
   return `Deliveries an hour: ${told.length === 0 ? "none" : told.join(", ")}`;
 }
 
 function shownCount(hour: DeliveryHour, named: string): string {
   const { count = 0, hasMore = false } = countOf(hour, named) ?? {};
-  return `${number(count)}${hasMore ? "+" : ""}`;
+  return `${figure(count)}${hasMore ? "+" : ""}`;
 }
 
 function waitingIn(hour: DeliveryHour): number {
@@ -124,9 +130,5 @@ function sumOf({ counts }: DeliveryHour): number {
 }
 
 function hourOf(hour: DeliveryHour | undefined): string {
-  return hour?.start ? hoursOfDay.format(timestampDate(hour.start)) : "";
-}
-
-function number(count: number): string {
-  return count.toLocaleString("en");
+  return hour?.start ? minuteOf(timestampDate(hour.start)) : "";
 }

@@ -3,37 +3,62 @@ import type { EndpointNames } from "../endpoints/read-endpoint.ts";
 import { errorAt, type Fault } from "../parts/faults.ts";
 import { filterForm } from "../parts/filter-form.ts";
 import { selectField, textField } from "../parts/form.ts";
-import type { Html } from "../../markup/html.ts";
+import { type Html, html } from "../../markup/html.ts";
 import { utcField } from "../parts/utc-field.ts";
-import { readDeliveryQuery } from "./delivery-query.ts";
+import { isNarrowed, readDeliveryQuery } from "./delivery-query.ts";
 import { deliveryStates } from "./delivery-state.ts";
 import { endpointChoices } from "./endpoint-label.ts";
+
+/** Which states the API calls otherwise: `given up is exhausted`. */
+const apiWords = deliveryStates
+  .flatMap(({ value, label }): string[] => (value === label ? [] : [`“${label}” is ${value}`]))
+  .join(", ");
+
+/** From the name of a filter to its label. */
+export const filterLabels = {
+  state: "State",
+  endpoint: "Endpoint",
+  document: "Document id",
+  webhook: "Webhook id",
+  since: "Stored from",
+  until: "Stored before",
+};
 
 /** The filters of the list of deliveries, filled from the URL. */
 export function deliveryFilters({ at, query }: TenantCall, names: EndpointNames, faults: readonly Fault[]): Html {
   const asked = readDeliveryQuery(query);
-  const text = (name: "document" | "webhook", label: string) =>
-    textField({ name, label, value: asked[name], isOptional: true, max: 200, error: errorAt(faults, name) });
-  const time = (name: "since" | "until", label: string) =>
-    utcField({ name, label, value: asked[name], error: errorAt(faults, name) });
-  return filterForm(at("/deliveries"), [
+  const text = (name: "document" | "webhook", hint?: string) =>
+    textField({
+      name,
+      label: filterLabels[name],
+      value: asked[name],
+      ...(hint !== undefined && { hint }),
+      isOptional: true,
+      max: 200,
+      error: errorAt(faults, name),
+    });
+  const time = (name: "since" | "until") =>
+    utcField({ name, label: filterLabels[name], value: asked[name], error: errorAt(faults, name) });
+  const fields = [
     selectField({
       name: "state",
-      label: "State",
+      label: filterLabels.state,
       value: asked.state,
       choices: [{ value: "", label: "all" }, ...deliveryStates],
       error: errorAt(faults, "state"),
     }),
     selectField({
       name: "endpoint",
-      label: "Endpoint",
+      label: filterLabels.endpoint,
       value: asked.endpoint,
       choices: [{ value: "", label: "all" }, ...endpointChoices(names, asked.endpoint)],
       error: errorAt(faults, "endpoint"),
     }),
-    text("document", "Document id"),
-    text("webhook", "Webhook id"),
-    time("since", "Stored from"),
-    time("until", "Stored before"),
-  ]);
+    text("document"),
+    text("webhook", "The whole id."),
+    time("since"),
+    time("until"),
+  ];
+  return html`${filterForm(at("/deliveries"), fields, isNarrowed(asked))}
+    <p class="hint">In the API ${apiWords}.</p>`;
 }

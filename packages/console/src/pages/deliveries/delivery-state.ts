@@ -11,13 +11,23 @@ export const deliveryStates = [
   { value: "exhausted", tone: "bad", label: "given up" },
 ] as const satisfies readonly { value: string; tone: Tone; label: string }[];
 
+const words: ReadonlyMap<string, string> = new Map([
+  ...deliveryStates.map(({ value, label }) => [value, label] as const),
+  ["missing", "never to be delivered"],
+]);
+
+/** What people read for a state, or for a choice of a replay by its state. */
+export function stateInWords(state: string): string {
+  return words.get(state) ?? state;
+}
+
 /** From the state of a delivery to what became of it, or what it still waits for. */
 export const stateMeanings: Readonly<Record<string, string>> = {
   pending: "It is sent by itself.",
   held: "The endpoint is paused. It is sent when somebody starts the endpoint.",
   delivered: "The receiver took it.",
   superseded: "A newer one of the same document was delivered, or the endpoint does not want it.",
-  exhausted: "Nobody tries it again by itself.",
+  exhausted: "It is not tried again by itself.",
 };
 
 /** A delivery's state: a dot and a word. */

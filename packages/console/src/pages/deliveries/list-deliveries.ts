@@ -2,6 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Delivery } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import type { TenantCall, TenantRoute } from "../../http/route.ts";
 import type { DeliveryCalls, EndpointCalls } from "../../rpc/called-methods.ts";
+import { publishedElsewhere } from "../api-docs.ts";
 import { type EndpointNames, endpointNames } from "../endpoints/read-endpoint.ts";
 import { type Column, dataTable } from "../parts/data-table.ts";
 import { emptyState } from "../parts/empty-state.ts";
@@ -12,9 +13,9 @@ import { caption, type ListPage, pager, positionOf } from "../parts/pager.ts";
 import { type Part, partOf, showPart } from "../parts/service-down.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
 import { timeAgo } from "../parts/times.ts";
-import { deliveryFilters } from "./delivery-filters.ts";
+import { deliveryFilters, filterLabels } from "./delivery-filters.ts";
 import { isNarrowed, queryFields, readDeliveryQuery, requestOf } from "./delivery-query.ts";
-import { deliveryState } from "./delivery-state.ts";
+import { attempts, deliveryState } from "./delivery-state.ts";
 import { endpointLabel } from "./endpoint-label.ts";
 import { outcomeOf } from "../parts/outcome.ts";
 
@@ -33,8 +34,6 @@ interface Answered {
 }
 
 const pageRows = 50;
-/** Characters of a document id in the list. With the whole id a row would have four lines. */
-const idShown = 13;
 
 export function listDeliveries({ deliveries, endpoints }: ListDeliveriesDeps): TenantRoute {
   return tenantPage({
@@ -42,8 +41,8 @@ export function listDeliveries({ deliveries, endpoints }: ListDeliveriesDeps): T
     right: "endpoints",
     load: async (call): Promise<Answered> => {
       const [found, names] = await Promise.all([
-        partOf("delivery", find(deliveries, call)),
-        partOf("delivery", endpointNames(endpoints, call)),
+        partOf(call, "delivery", find(deliveries, call)),
+        partOf(call, "delivery", endpointNames(endpoints, call)),
       ]);
       return { found, names: "value" in names ? names.value : new Map<string, string>() };
     },
@@ -71,12 +70,12 @@ function faultsOf({ found }: Answered) {
 }
 
 const lead =
-  "What became of everything that was to be posted to your endpoints. Finished deliveries are kept for 30 days.";
+  "What became of everything that was to be posted to your endpoints, but for pings. Finished deliveries are kept for 30 days.";
 
 function listPage(answered: Answered, call: TenantCall): Html {
   const { found, names } = answered;
   const faults = faultsOf(answered);
-  return html`${errorSummary(faults)}
+  return html`${errorSummary(faults, filterLabels)}
   ${pageHead({ title: "Deliveries", lead, aside: linkButton("Replays", call.at("/replays")) })}
   ${deliveryFilters(call, names, faults)}
   ${showPart(found, (outcome) => ("value" in outcome ? rowsOf(outcome.value, names, call) : html``))}`;
@@ -84,11 +83,17 @@ function listPage(answered: Answered, call: TenantCall): Html {
 
 function rowsOf(found: Found, names: EndpointNames, call: TenantCall): Html {
   if (found.count === 0) {
-    return isNarrowed(readDeliveryQuery(call.query))
-      ? emptyState("No delivery fits.", html`<a href="${call.at("/deliveries")}">Show all deliveries</a>`)
+    const asked = readDeliveryQuery(call.query);
+    const isPing = asked.webhook.startsWith("png_");
+    return isNarrowed(asked)
+      ? emptyState(
+          isPing ? "Pings are answered at once, and are not kept as deliveries." : "No delivery fits.",
+          html`<a href="${call.at("/deliveries")}">Show all deliveries</a>`,
+        )
       : emptyState(
           "Nothing was delivered yet.",
-          "A delivery begins when something is published or withdrawn and an endpoint wants to hear of it.",
+          html`A delivery begins when something is published or withdrawn and an endpoint wants to hear of it.
+          ${publishedElsewhere}`,
         );
   }
   return html`${dataTable({
@@ -99,32 +104,51 @@ function rowsOf(found: Found, names: EndpointNames, call: TenantCall): Html {
   ${pager(call.url, found)}`;
 }
 
-function columnsFor(names: EndpointNames, { at, now }: TenantCall): Column<Delivery>[] {
+function columnsFor(names: EndpointNames, call: TenantCall): Column<Delivery>[] {
+  const { at, now } = call;
   return [
     {
       label: "Webhook",
-      cell: ({ deliveryId, event, webhookId }) =>
-        html`<a href="${at(`/deliveries/${deliveryId}`)}">${event}</a><br /><code class="q">${webhookId}</code>`,
+      cell: (delivery) =>
+        html`<a href="${at(`/deliveries/${delivery.deliveryId}`)}">${delivery.event} of ${subjectOf(delivery, names)}</a
+          ><br /><code class="q">${delivery.webhookId}</code>`,
     },
-    { label: "About", cell: (delivery) => subjectOf(delivery, names, at) },
-    { label: "To", cell: ({ endpointId }) => endpointLabel(names, endpointId) },
+    { label: "About", cell: (delivery) => versionOf(delivery, call) },
+    {
+      label: "To",
+      cell: ({ endpointId }) => {
+        const label = endpointLabel(names, endpointId);
+        return names.has(endpointId) ? html`<a href="${at(`/endpoints/${endpointId}`)}">${label}</a>` : label;
+      },
+    },
     { label: "State", cell: (delivery) => deliveryState(delivery) },
-    { label: "Last attempt", cell: ({ lastAttempt }) => (lastAttempt ? outcomeOf(lastAttempt) : "none yet") },
-    { label: "Attempts", isNumber: true, cell: ({ attemptCount }) => attemptCount },
+    {
+      label: "Last attempt",
+      cell: ({ lastAttempt, attemptCount }) =>
+        lastAttempt
+          ? html`${outcomeOf(lastAttempt)}${attemptCount > 1 && html`<br /><small>after ${attempts(attemptCount)}</small>`}`
+          : "none yet",
+    },
     { label: "Stored", cell: ({ createdAt }) => createdAt && timeAgo(timestampDate(createdAt), now) },
   ];
 }
 
+/** The document that a webhook is about, or the endpoint. */
+function subjectOf({ documentId, aboutEndpointId }: Delivery, names: EndpointNames): Html {
+  return documentId === "" ? endpointLabel(names, aboutEndpointId) : html`<code>${documentId}</code>`;
+}
+
 /**
- * The document, as a link to all its deliveries. For a webhook about an endpoint, that endpoint.
+ * Type and version of the document, with a link to all its deliveries where the page shows others,
+ * too; undefined without a document.
  */
-function subjectOf(delivery: Delivery, names: EndpointNames, at: TenantCall["at"]): Html {
-  const { documentId, documentType, version, aboutEndpointId } = delivery;
-  if (documentId === "") return endpointLabel(names, aboutEndpointId);
-  return html`<span dir="auto">${documentType}</span>, version ${version.toString()}<br /><a
+function versionOf({ documentId, documentType, version }: Delivery, { at, query }: TenantCall): Html | undefined {
+  if (documentId === "") return undefined;
+  const all = html`<br /><a
       href="${at(`/deliveries?document=${documentId}`)}"
-      title="${documentId}"
-      aria-label="Deliveries of document ${documentId}"
-      ><code class="whole">${documentId.slice(0, idShown)}…</code></a
+      aria-label="Its deliveries: document ${documentId}"
+      >Its deliveries</a
     >`;
+  const isOnly = readDeliveryQuery(query).document === documentId;
+  return html`<span dir="auto">${documentType}</span>, version ${version.toString()}${!isOnly && all}`;
 }

@@ -2,6 +2,7 @@ import type { DeliveryRequest } from "@vidimus/contracts/vidimus/delivery/v1/del
 import type { TenantCall } from "../../http/route.ts";
 import { codeBlock } from "../parts/copyable.ts";
 import { type Html, html } from "../../markup/html.ts";
+import { figure } from "../../markup/in-words.ts";
 import { type Part, showPart } from "../parts/service-down.ts";
 
 /** Facts of a body that the page shows outside of the body, too; "" for missing ones. */
@@ -10,31 +11,45 @@ interface SaidInBody {
   readonly keyId: string;
 }
 
-const figures = new Intl.NumberFormat("en");
+/**
+ * Most bytes of a body on the page, so that the page stays below 40 kB with gzip. The file to save
+ * has the whole body.
+ */
+const shownBytesMax = 16 * 1024;
 
 /** Shows the request of a delivery, computed again. */
-export function sentRequest(part: Part<DeliveryRequest | undefined>, { at }: TenantCall): Html {
+export function sentRequest(part: Part<DeliveryRequest | undefined>, call: TenantCall): Html {
   return html`<section class="sheet padded" aria-labelledby="request">
     <h2 id="request">What is sent</h2>
-    ${showPart(part, (request) => (request ? requestOf(request, at) : gone))}
+    ${showPart(part, (request) => (request ? requestOf(request, call) : gone))}
   </section>`;
 }
 
 const gone = html`<p>It cannot be computed again: the endpoint or the snapshot is gone.</p>`;
 
-function requestOf({ url, headers, body }: DeliveryRequest, at: TenantCall["at"]): Html {
+function requestOf({ url, headers, body }: DeliveryRequest, { at, params }: TenantCall): Html {
   const { keyId } = saidIn(body);
+  const shown = beginningOf(body);
+  const rest = body.byteLength - Buffer.byteLength(shown);
+  const file = at(`/deliveries/${params["delivery"]}/body`);
   const lines = [`POST ${url}`, ...headers.map(({ name, value }) => `${name}: ${value}`)];
   return html`<p class="q">
       <b>Computed again</b> from the snapshot, its signature and the endpoint as they are now. No request is stored, so
       this is no record. A value of <code>•••</code> is not shown: it may be a credential.
     </p>
-    ${codeBlock({ id: "headers", label: "Headers", code: lines.join("\n") })}
-    ${codeBlock({ id: "body", label: "Body", code: Buffer.from(body).toString() })}
+    ${codeBlock({ id: "headers", label: "Headers", code: lines.join("\n"), copy: "Copy headers" })}
+    ${codeBlock({ id: "body", code: shown, ...(rest > 0 ? { label: "Beginning of the body", isPart: true } : { label: "Body", copy: "Copy body" }) })}
     <p class="q">
-      ${figures.format(body.byteLength)} bytes
+      ${rest > 0 && html`The last ${figure(rest)} bytes are not shown:`} <a href="${file}">Save the body</a> ·
+      ${figure(body.byteLength)} bytes
       ${keyId !== "" && html`· signed by <a href="${at("/trust-list")}"><bdi>${keyId}</bdi></a>`}
     </p>`;
+}
+
+function beginningOf(body: Uint8Array): string {
+  if (body.byteLength <= shownBytesMax) return Buffer.from(body).toString();
+  // A decoder in a stream keeps back a character that is cut.
+  return new TextDecoder().decode(body.subarray(0, shownBytesMax), { stream: true });
 }
 
 /** Reads the snapshot's title and the key of its signature from a body. */

@@ -54,6 +54,7 @@ export async function readDelivery(
   const [{ delivery, attempts }, request, names] = await Promise.all([
     deliveries.getDelivery(name, call.rpc),
     partOf(
+      call,
       "that keeps snapshots or signatures",
       withRequest.then(({ request: found }) => found),
     ),
@@ -81,6 +82,7 @@ export function deliveryPage(shown: ShownDelivery, call: TenantCall, faults: rea
     <p class="lead">${leadOf(delivery, names)}</p>
     ${sendAgain(delivery, at)}
     <div class="halves">${attemptLine(delivery, attempts, call.now)} ${sentRequest(request, call)}</div>
+    <p><a href="${at("/trust-list/verify")}">Verify a webhook</a> as your receiver got it</p>
     <h2>What it is</h2>
     <dl>
       ${factsOf(delivery, names, at).map(

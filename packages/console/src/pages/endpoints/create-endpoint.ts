@@ -9,7 +9,7 @@ import { sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
 import { secretPage } from "../parts/secret-page.ts";
 import { answerPage } from "../parts/tenant-page.ts";
-import { endpointFields, endpointPointers } from "./endpoint-form.ts";
+import { endpointFields, endpointPointers, secretEndpointFields } from "./endpoint-form.ts";
 import { newEndpointForm } from "./new-endpoint.ts";
 import { pingNote } from "./ping-result.ts";
 import { readSettings } from "./read-settings.ts";
@@ -28,6 +28,7 @@ export function createEndpoint({ endpoints, sentForms }: CreateEndpointDeps): Te
     right: "endpoints",
     recentSignIn: true,
     fields: endpointFields,
+    secretFields: secretEndpointFields,
     handle: async (call) => {
       const settings = readSettings(call.form);
       if ("faults" in settings) return formAgain(call, settings.faults);
@@ -56,7 +57,7 @@ export function secretUse({ at }: TenantCall): Html {
     With it the receiver checks <code>webhook-signature</code>, as Standard Webhooks describes it: <code>v1,</code> and
     the Base64 of HMAC-SHA256 over <code>webhook-id.webhook-timestamp.body</code>. The key is what follows
     <code>whsec_</code>, decoded from Base64.
-    <a href="${at("/trust-list/verify")}">Check a webhook that was received</a>.
+    <a href="${at("/trust-list/verify")}" target="_blank">Check a webhook that was received</a>, in a new tab.
   </p>`;
 }
 
@@ -67,7 +68,7 @@ function madePage(call: TenantCall, { endpoint, secret, ping }: CreateEndpointRe
     <p>It gets what is published or withdrawn from now on.</p>`;
   return {
     title: "Endpoint is registered",
-    main: secretPage({ title, secret, label: "Secret", use: secretUse(call), about, next }),
+    main: secretPage({ title, secret, label: "Secret", subject: "Its secret", use: secretUse(call), about, next }),
   };
 }
 

@@ -44,7 +44,8 @@ function deleteForm(endpoint: Endpoint, { at, now }: TenantCall): Html {
   return confirmPage({
     title: html`Delete “<bdi>${name}</bdi>”?`,
     consequence: html`Nothing is posted to <bdi>${url}</bdi> any more, what waits for it is dropped (now:
-      ${lagOf(endpoint, now)}), and its secret is gone. This cannot be undone. To keep what waits, pause it instead.`,
+      ${lagOf(endpoint, now)}), and its secret is gone. This cannot be undone.
+      ${!endpoint.disablement && "To keep what waits, pause it instead."}`,
     action: at(`/endpoints/${endpointId}/delete`),
     button: "Delete the endpoint",
     isDanger: true,

@@ -7,7 +7,14 @@ import { type Html, html } from "../../markup/html.ts";
 import { meanwhile } from "../parts/meanwhile.ts";
 import { pageHead } from "../parts/page-head.ts";
 import { answerPage, tenantPage } from "../parts/tenant-page.ts";
-import { endpointFields, endpointPointers, formOf, settingFields } from "./endpoint-form.ts";
+import {
+  endpointFields,
+  endpointLabels,
+  endpointPointers,
+  formOf,
+  secretEndpointFields,
+  settingFields,
+} from "./endpoint-form.ts";
 import { readEndpoint } from "./read-endpoint.ts";
 import { differences, readSettings, type Settings } from "./read-settings.ts";
 
@@ -32,7 +39,8 @@ export function updateEndpoint({
     method: "POST",
     path,
     right: "endpoints",
-    fields: endpointFields,
+    fields: { ...endpointFields, [openedField]: "", "no-headers": "Headers no longer sent" },
+    secretFields: secretEndpointFields,
     handle: async (call) => {
       const { form, params, tenant, rpc, at } = call;
       const endpointId = params["endpoint"] ?? "";
@@ -88,7 +96,7 @@ function editForm(
 ): Html {
   const here = at(`/endpoints/${endpointId}`);
   const given = headerNames.length > 0 && `It has ${headerNames.join(", ")}; their values are not shown. `;
-  return html`${errorSummary(faults)}
+  return html`${errorSummary(faults, endpointLabels)}
     ${pageHead({ title: html`Edit “<bdi>${name}</bdi>”`, above: { label: "Endpoints", href: at("/endpoints") } })}
     <form method="post" action="${here}/edit">
       ${hidden(openedField, form.get(openedField) ?? "")}

@@ -2,8 +2,9 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Endpoint } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { outcomeOf, tookOf } from "../parts/outcome.ts";
 import { type Content, html } from "../../markup/html.ts";
+import { figure } from "../../markup/in-words.ts";
 import { dueIn, instant, timeAgo } from "../parts/times.ts";
-import { figure, lagOf } from "./endpoint-state.ts";
+import { lagOf, lastAccepted } from "./endpoint-state.ts";
 import { saidOf } from "./ping-result.ts";
 
 type Fact = readonly [string, Content];
@@ -14,12 +15,13 @@ type Fact = readonly [string, Content];
  */
 export function healthFacts(endpoint: Endpoint, now: Date): Fact[] {
   const { health, disablement } = endpoint;
-  const lag: Fact = [disablement ? "Held" : "Waiting", lagOf(endpoint, now)];
+  const isNothingHeld = disablement && health?.heldDeliveries === 0;
+  const lag: Fact = [disablement ? "Held" : "Waiting", isNothingHeld ? "nothing" : lagOf(endpoint, now)];
   if (!health) return [lag];
-  const { lastAcceptedAt, lastFailure, nextProbeAt } = health;
+  const { lastFailure, nextProbeAt } = health;
   return [
     lag,
-    ["Last accepted", lastAcceptedAt ? timeAgo(timestampDate(lastAcceptedAt), now) : "nothing in the last 30 days"],
+    ["Last accepted", lastAccepted(endpoint, now)],
     ...(lastFailure ? [["Last refusal", refusal(lastFailure, now)] as const] : []),
     ...(nextProbeAt ? [["Next attempt", dueIn(timestampDate(nextProbeAt), now)] as const] : []),
   ];
@@ -43,7 +45,7 @@ export function settingFacts(endpoint: Endpoint): Fact[] {
     ["Limits", html`${figure(maxInFlight)} at once, ${rateOf(ratePerSecond)}`],
     [
       "Secret",
-      overlapEnd ? html`two until ${instant(timestampDate(overlapEnd))}: webhooks are signed with both` : "one",
+      overlapEnd ? html`two until ${instant(timestampDate(overlapEnd))}: webhooks are signed with both` : "one in use",
     ],
     ...(createdAt ? [["Registered", instant(timestampDate(createdAt))] as const] : []),
     ...(updatedAt ? [["Changed last", instant(timestampDate(updatedAt))] as const] : []),

@@ -4,19 +4,24 @@ import { areaField, checkField, textField } from "../parts/form.ts";
 import { type Html, html } from "../../markup/html.ts";
 
 /**
- * From field name to label: when the sender must sign in first, these fields are shown again with
- * what was typed. The headers are left out, because they may be credentials.
+ * From field name to label; see `fields` of a route. Without the headers, which may be credentials.
  */
 export const endpointFields = {
   url: "URL",
   name: "Name",
   description: "Description",
-  events: "Event",
+  events: "It is told when",
   types: "Document types",
-  rate: "Most a second",
-  parallel: "Most at once",
+  rate: "Most webhooks a second",
+  parallel: "Most webhooks at once",
   verify: "Ping",
 };
+
+/** See `secretFields` of a route. */
+export const secretEndpointFields = { headers: "Headers of its own" };
+
+/** From the name of each field to its label. */
+export const endpointLabels = { ...endpointFields, ...secretEndpointFields };
 
 /**
  * From the JSON pointer to a field of the request, which delivery may refuse, to the name of the

@@ -1,16 +1,28 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Endpoint } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { type Html, html } from "../../markup/html.ts";
+import { figure } from "../../markup/in-words.ts";
 import { state, type Tone } from "../parts/state.ts";
 import { timeAgo } from "../parts/times.ts";
 
 /** An endpoint without failures counts as behind when its oldest delivery has waited for longer. */
 const behindMs = 10 * 60_000;
 
-export type Standing = "ok" | "behind" | "retrying" | "failing" | "waits" | "paused" | "gone" | "unopened" | "unknown";
+export type Standing =
+  | "ok"
+  | "unproven"
+  | "behind"
+  | "retrying"
+  | "failing"
+  | "waits"
+  | "paused"
+  | "gone"
+  | "unopened"
+  | "unknown";
 
 const looks: Readonly<Record<Standing, readonly [Tone, string]>> = {
   ok: ["ok", "healthy"],
+  unproven: ["off", "nothing accepted yet"],
   behind: ["wait", "behind"],
   retrying: ["wait", "tries again"],
   failing: ["bad", "failing"],
@@ -22,20 +34,37 @@ const looks: Readonly<Record<Standing, readonly [Tone, string]>> = {
 };
 
 /** The overall state of an endpoint, from delivery's report. */
-export function standingOf({ disablement, health }: Endpoint, now: Date): Standing {
+export function standingOf(endpoint: Endpoint, now: Date): Standing {
+  const { disablement, health } = endpoint;
   if (health?.gate === "unopened") return "unopened";
   if (disablement) return disablement.reason === "gone" ? "gone" : "paused";
   if (!health) return "unknown";
   if (health.gate === "open" || health.gate === "probing") return "failing";
   if (health.gate === "paused") return "waits";
-  const { oldestPendingAt: oldest, lastFailure } = health;
+  const { oldestPendingAt: oldest, lastFailure, lastAcceptedAt } = health;
   if (oldest && lastFailure) return "retrying";
-  return oldest && now.getTime() - timestampDate(oldest).getTime() > behindMs ? "behind" : "ok";
+  if (oldest && now.getTime() - timestampDate(oldest).getTime() > behindMs) return "behind";
+  return !lastAcceptedAt && isYoung(endpoint, now) ? "unproven" : "ok";
 }
 
 /** The overall state as a dot and a word. */
 export function endpointState(endpoint: Endpoint, now: Date): Html {
   return state(...looks[standingOf(endpoint, now)]);
+}
+
+/** Delivery keeps ended deliveries for so long; earlier acceptances are not known. */
+const keptMs = 30 * 86_400_000;
+
+function isYoung({ createdAt }: Endpoint, now: Date): boolean {
+  return createdAt !== undefined && now.getTime() - timestampDate(createdAt).getTime() < keptMs;
+}
+
+/** When an endpoint last accepted a webhook, as far as that is known. */
+export function lastAccepted(endpoint: Endpoint, now: Date): Html | string {
+  const { health } = endpoint;
+  if (!health) return "not known";
+  if (health.lastAcceptedAt) return timeAgo(timestampDate(health.lastAcceptedAt), now);
+  return isYoung(endpoint, now) ? "nothing yet; pings do not count" : "not in the last 30 days";
 }
 
 /** How much waits for an endpoint or is held for it, and since when. */
@@ -48,16 +77,9 @@ export function lagOf({ health, disablement }: Endpoint, now: Date): Html | stri
     return html`${count} held, the oldest ${timeAgo(timestampDate(oldestHeldAt), now)}`;
   }
   if (!oldestPendingAt) return "nothing waits";
-  const documents = pendingDocuments === 1n ? "1 document" : `${figure(pendingDocuments)} documents`;
-  return html`${documents} ${pendingDocuments === 1n ? "waits" : "wait"}, the oldest
-  ${timeAgo(timestampDate(oldestPendingAt), now)}`;
-}
-
-const figures = new Intl.NumberFormat("en");
-
-/** A number with separators: `10,000`. */
-export function figure(count: number | bigint): string {
-  return figures.format(count);
+  // Of each document, or endpoint that an event is about, at least one delivery waits.
+  const waiting = pendingDocuments === 1n ? "1 delivery waits" : `${figure(pendingDocuments)} deliveries wait`;
+  return html`at least ${waiting}, the oldest ${timeAgo(timestampDate(oldestPendingAt), now)}`;
 }
 
 /** A number at which counting may have stopped: `10,000+`. */

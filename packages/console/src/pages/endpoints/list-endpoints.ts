@@ -1,4 +1,3 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Endpoint, ListEndpointsResponse } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import type { TenantCall, TenantRoute } from "../../http/route.ts";
 import type { EndpointCalls } from "../../rpc/called-methods.ts";
@@ -10,8 +9,7 @@ import { linkButton, pageHead } from "../parts/page-head.ts";
 import { caption } from "../parts/pager.ts";
 import { type Part, partOf, showPart } from "../parts/service-down.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
-import { timeAgo } from "../parts/times.ts";
-import { endpointState, lagOf } from "./endpoint-state.ts";
+import { endpointState, lagOf, lastAccepted } from "./endpoint-state.ts";
 
 export interface ListEndpointsDeps {
   readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
@@ -21,7 +19,7 @@ export function listEndpoints({ endpoints }: ListEndpointsDeps): TenantRoute {
   return tenantPage({
     path: "/endpoints",
     right: "endpoints",
-    load: ({ tenant: { tenantId }, rpc }) => partOf("delivery", endpoints.listEndpoints({ tenantId }, rpc)),
+    load: (call) => partOf(call, "delivery", endpoints.listEndpoints({ tenantId: call.tenant.tenantId }, call.rpc)),
     view: (found, call) => ({ title: "Endpoints", main: endpointsPage(found, call) }),
   });
 }
@@ -56,12 +54,6 @@ function rowsOf(found: readonly Endpoint[], call: TenantCall): Html {
   });
 }
 
-/** Delivery keeps ended deliveries for 30 days, so earlier acceptances are not known. */
-function lastAccepted(health: Endpoint["health"], now: Date): Html | string {
-  if (!health) return "not known";
-  return health.lastAcceptedAt ? timeAgo(timestampDate(health.lastAcceptedAt), now) : "not in the last 30 days";
-}
-
 function columnsFor({ at, now }: TenantCall): Column<Endpoint>[] {
   return [
     {
@@ -73,10 +65,7 @@ function columnsFor({ at, now }: TenantCall): Column<Endpoint>[] {
     },
     { label: "State", cell: (endpoint) => endpointState(endpoint, now) },
     { label: "Waiting", cell: (endpoint) => lagOf(endpoint, now) },
-    {
-      label: "Last accepted",
-      cell: ({ health }) => lastAccepted(health, now),
-    },
+    { label: "Last accepted", cell: (endpoint) => lastAccepted(endpoint, now) },
     {
       label: "Look",
       isQuiet: true,

@@ -5,7 +5,7 @@ import { type Html, html } from "../../markup/html.ts";
 import { onceField } from "../parts/take-form.ts";
 import { pageHead } from "../parts/page-head.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
-import { newForm, settingFields } from "./endpoint-form.ts";
+import { endpointLabels, newForm, settingFields } from "./endpoint-form.ts";
 
 export function newEndpoint(): TenantRoute {
   return tenantPage({
@@ -21,7 +21,7 @@ const lead = "Its secret is shown once, when it is made. What is published from 
 
 /** The form, with what was typed before. */
 export function newEndpointForm({ at }: TenantCall, form: URLSearchParams, faults: readonly Fault[] = []): Html {
-  return html`${errorSummary(faults)}
+  return html`${errorSummary(faults, endpointLabels)}
     ${pageHead({ title: "New endpoint", lead, above: { label: "Endpoints", href: at("/endpoints") } })}
     <form method="post" action="${at("/endpoints/new")}">
       ${settingFields(form, faults, "One a line, as “name: value”. They are sent with each webhook.")}

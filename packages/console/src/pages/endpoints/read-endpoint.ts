@@ -15,10 +15,22 @@ export async function readEndpoint(
 /** From the id of an endpoint to its name, for all endpoints of a tenant. */
 export type EndpointNames = ReadonlyMap<string, string>;
 
+/** All endpoints of a tenant, with their states. */
+export async function listedEndpoints(
+  endpoints: Pick<EndpointCalls, "listEndpoints">,
+  { tenant: { tenantId }, rpc }: TenantCall,
+): Promise<readonly Endpoint[]> {
+  return (await endpoints.listEndpoints({ tenantId }, rpc)).endpoints;
+}
+
 export async function endpointNames(
   endpoints: Pick<EndpointCalls, "listEndpoints">,
   { tenant: { tenantId }, rpc }: TenantCall,
 ): Promise<EndpointNames> {
   const { endpoints: found } = await endpoints.listEndpoints({ tenantId, namesOnly: true }, rpc);
-  return new Map(found.map(({ endpointId, name }) => [endpointId, name]));
+  return namesOf(found);
+}
+
+export function namesOf(endpoints: readonly Endpoint[]): EndpointNames {
+  return new Map(endpoints.map(({ endpointId, name }) => [endpointId, name]));
 }

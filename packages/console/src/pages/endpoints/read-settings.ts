@@ -23,10 +23,12 @@ export function readSettings(form: URLSearchParams): { value: Settings } | { fau
   const headers = headersOf(form.get("headers") ?? "");
   const faults: Fault[] = [
     ...(form.has("events") ? [] : [{ field: "events", error: "Choose one at least." }]),
-    ...(headers === undefined ? [{ field: "headers", error: "Write one header a line, as “name: value”." }] : []),
-    ...(rate === undefined ? [{ field: "rate", error: "This is not a number." }] : []),
+    ...(headers === undefined
+      ? [{ field: "headers", error: "Write one header a line, as “name: value”, and each name once." }]
+      : []),
+    ...(rate === undefined ? [{ field: "rate", error: "Write a number from 0 on." }] : []),
     ...(parallel === undefined || !Number.isInteger(parallel)
-      ? [{ field: "parallel", error: "This is not a whole number." }]
+      ? [{ field: "parallel", error: "Write a whole number from 0 on." }]
       : []),
   ];
   if (faults.length > 0) return { faults };
@@ -67,18 +69,22 @@ const settingNames = [
 ] as const satisfies readonly (keyof Settings)[];
 
 /**
- * Reads a number of at least 0 and less than 2 ** 31; undefined for anything else, because other
- * numbers do not fit into the message. An empty text is 0.
+ * Reads a number of at least 0 and less than 2 ** 31, which fits into the message; undefined for
+ * anything else. An empty text is 0.
  */
 function numberOf(text: string): number | undefined {
   const number = text === "" ? 0 : Number(text);
   return number >= 0 && number < 2 ** 31 ? number : undefined;
 }
 
-/** Reads one header a line, with names in lowercase; undefined when a line is no header. */
+/**
+ * Reads one header a line, with names in lowercase; undefined when a line is no header, or names one
+ * that another line has named.
+ */
 function headersOf(text: string): Record<string, string> | undefined {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
   const pairs = lines.map((line) => /^\s*([^:\s]+)\s*:\s*(.*?)\s*$/.exec(line));
   if (pairs.some((pair) => pair === null)) return undefined;
-  return Object.fromEntries(pairs.map((pair) => [(pair?.[1] ?? "").toLowerCase(), pair?.[2] ?? ""]));
+  const headers = Object.fromEntries(pairs.map((pair) => [(pair?.[1] ?? "").toLowerCase(), pair?.[2] ?? ""]));
+  return Object.keys(headers).length === pairs.length ? headers : undefined;
 }

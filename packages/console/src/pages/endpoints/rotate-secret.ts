@@ -23,8 +23,8 @@ interface RotateSecretDeps {
 const path = "/endpoints/:endpoint/rotate";
 const hourMs = 3_600_000;
 const overlaps = [
-  { value: "24h", ms: 24 * hourMs, label: "24 hours" },
   { value: "1h", ms: hourMs, label: "1 hour" },
+  { value: "24h", ms: 24 * hourMs, label: "24 hours" },
   { value: "7d", ms: 168 * hourMs, label: "7 days" },
   {
     value: "0",
@@ -93,6 +93,7 @@ function rotatedPage(call: TenantCall, { endpoint, secret }: RotateEndpointSecre
       title: html`“<bdi>${endpoint?.name ?? ""}</bdi>” has a new secret`,
       secret,
       label: "Secret",
+      subject: "The new secret",
       use: secretUse(call),
       about,
       next: call.at(`/endpoints/${endpoint?.endpointId ?? ""}?done=stored`),

@@ -49,16 +49,21 @@ function endpointPage(endpoint: Endpoint, names: ActorNames, { at, now, query }:
     ${actions(endpoint, here)}
     <h2>How it does</h2>
     ${facts(healthFacts(endpoint, now))}
-    <p><a href="${at(`/deliveries?endpoint=${endpointId}`)}">Deliveries to it</a></p>
+    <p>
+      <a href="${at(`/deliveries?endpoint=${endpointId}`)}">Deliveries to it</a> ·
+      <a href="${at(`/replays?endpoint=${endpointId}`)}">Replays to it</a> ·
+      <a href="${at(`/replays/new?endpoint=${endpointId}`)}">New replay</a> ·
+      <a href="${at("/trust-list/verify")}">Verify a webhook</a>
+    </p>
     <h2>Settings</h2>
     ${facts(settingFacts(endpoint))}`;
 }
 
 function actions({ disablement }: Endpoint, here: string): Html {
-  const [word, label] = disablement ? ["start", "Start"] : ["pause", "Pause"];
   return html`<div class="actions">
+    ${disablement && html`<form method="post" action="${here}/start"><button class="primary">Start</button></form>`}
     <form method="post" action="${here}/test"><button>Post a ping</button></form>
-    <form method="post" action="${here}/${word}"><button>${label}</button></form>
+    ${!disablement && html`<form method="post" action="${here}/pause"><button>Pause</button></form>`}
     ${linkButton("Edit", `${here}/edit`)} ${linkButton("Rotate the secret", `${here}/rotate`)}
     <a class="button danger" href="${here}/delete">Delete</a>
   </div>`;

@@ -32,6 +32,8 @@ export function testEndpoint({ endpoints }: TestEndpointDeps): TenantRoute {
 
 function pingPage({ endpointId, name, url }: Endpoint, ping: PingResult | undefined, { at }: TenantCall): Html {
   const here = at(`/endpoints/${endpointId}`);
+  const another = (kind: string) =>
+    html`<form method="post" action="${here}/test"><button class="${kind}">Post another ping</button></form>`;
   return html`${pageHead({
       title: html`A ping to “<bdi>${name}</bdi>”`,
       above: { label: "Endpoints", href: at("/endpoints") },
@@ -40,7 +42,6 @@ function pingPage({ endpointId, name, url }: Endpoint, ping: PingResult | undefi
     ${pingNote(ping)}
     ${ping?.accepted && html`<p>What waits for the endpoint is sent at once. A paused endpoint stays paused.</p>`}
     <div class="actions">
-      ${linkButton("To the endpoint", here, "primary")}
-      <form method="post" action="${here}/test"><button>Post another ping</button></form>
+      ${ping?.accepted ? [linkButton("To the endpoint", here, "primary"), another("")] : [another("primary"), linkButton("To the endpoint", here)]}
     </div>`;
 }

@@ -19,6 +19,7 @@ interface ScopesForm {
 }
 
 const path = "/keys/:key/scopes";
+const labels = { scopes: "Scopes" };
 
 export function editScopes({ access }: ChangeScopesDeps): TenantRoute {
   return tenantPage({
@@ -36,7 +37,7 @@ export function changeScopes({ access }: ChangeScopesDeps): TenantRoute {
     method: "POST",
     path,
     right: "keys",
-    fields: { scopes: "Scope" },
+    fields: labels,
     handle: async (call) => {
       const keyId = call.params["key"] ?? "";
       const scopes = call.form.getAll("scopes");
@@ -68,7 +69,7 @@ function scopesForm(
 ): Html {
   const page = at(`/keys/${key.keyId}`);
   const lead = "The key keeps its secret. A scope that you take away is refused within a second.";
-  return html`${errorSummary(faults)}
+  return html`${errorSummary(faults, labels)}
     ${pageHead({ title: html`Scopes of “<bdi>${key.name}</bdi>”`, lead, above: { label: "API keys", href: at("/keys") } })}
     <form method="post" action="${page}/scopes">
       ${scopeField(scopes, chosen, errorAt(faults, "scopes"))}

@@ -9,7 +9,7 @@ import { sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
 import { answerPage } from "../parts/tenant-page.ts";
 import { madePage } from "./made-page.ts";
-import { newKeyForm } from "./new-key.ts";
+import { newKeyForm, newKeyLabels } from "./new-key.ts";
 import { chooseScope } from "./scope-list.ts";
 
 interface CreateKeyDeps {
@@ -29,7 +29,7 @@ export function createKey({ access, sentForms, apiOrigin }: CreateKeyDeps): Tena
     path: "/keys/new",
     right: "keys",
     recentSignIn: true,
-    fields: { name: "Name", scopes: "Scope", ends: "Last day" },
+    fields: newKeyLabels,
     handle: async (call) => {
       const { form, tenant, rpc } = call;
       const expiresAt = endOf(form.get("ends") ?? "");

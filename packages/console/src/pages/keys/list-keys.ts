@@ -54,7 +54,7 @@ export function listKeys({ access, members }: ListKeysDeps): TenantRoute {
 }
 
 const lead =
-  "A key belongs to this newsroom and shows its secret once, when it is made. Only its hash is kept: a lost key is rolled, not recovered.";
+  "A key belongs to this newsroom and shows its secret once, when it is made. Only its hash is kept: a lost key is rolled, not recovered. “Last used” may be a minute or two behind.";
 
 const done = {
   revoked: "The key is revoked: it opens nothing any more.",
@@ -105,9 +105,8 @@ function columnsFor({ names }: Keys, { at, now }: TenantCall): Column<ApiKey>[] 
       label: "Last used",
       cell: ({ lastUsedAt }) => (lastUsedAt ? timeAgo(timestampDate(lastUsedAt), now) : "never"),
     },
-    { label: "Ends", cell: (key) => endOf(key, now) },
     { label: "Made by", cell: ({ createdBy }) => actorName(names, createdBy) },
-    { label: "State", cell: (key) => keyState(key, now) },
+    { label: "State", cell: (key) => html`${keyState(key, now)}<br /><small>${endOf(key, now)}</small>` },
     {
       label: "Change",
       isQuiet: true,
@@ -124,7 +123,10 @@ function changeLinks({ keyId, name, replacedBy }: ApiKey, at: TenantCall["at"]):
   </span>`;
 }
 
-function endOf({ revokedAt, expiresAt }: ApiKey, now: Date): Html | string {
+function endOf(key: ApiKey, now: Date): Html | string {
+  const { revokedAt, expiresAt } = key;
   if (revokedAt) return timeAgo(timestampDate(revokedAt), now);
-  return expiresAt ? timeAgo(timestampDate(expiresAt), now) : "never";
+  if (!expiresAt) return "never ends";
+  const verb = isLive(key, now) ? "ends" : "ended";
+  return html`<span class="whole">${verb} ${timeAgo(timestampDate(expiresAt), now)}</span>`;
 }

@@ -1,6 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ApiKey } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import type { TenantCall } from "../../http/route.ts";
+import { apiDocsUrl } from "../api-docs.ts";
 import { codeBlock } from "../parts/copyable.ts";
 import { type Content, html } from "../../markup/html.ts";
 import { secretPage } from "../parts/secret-page.ts";
@@ -28,12 +29,22 @@ export function madePage({ at }: TenantCall, { apiKey, secret, apiOrigin, what, 
       ? noCommand(apiOrigin)
       : html`<h2>Try it</h2>
           ${codeBlock({ id: "try", label: "Command that tries the key", code: command, isSecret: true })}`;
+  const docs = apiDocsUrl(apiOrigin);
   const about = html`<p>
       ${scopeList(scopes)} ${expiresAt ? html`ends ${instant(timestampDate(expiresAt))}` : "holds until it is revoked"}
     </p>
+    <p>For whoever writes the program, the API's documentation: <a href="${docs}">${docs}</a></p>
     ${more}`;
   const title = html`“<bdi>${name}</bdi>” ${what}`;
-  const main = secretPage({ title, secret, label: "API key", use, about, next: at("/keys?done=stored") });
+  const main = secretPage({
+    title,
+    secret,
+    label: "API key",
+    subject: "The key",
+    use,
+    about,
+    next: at("/keys?done=stored"),
+  });
   return { title: `Key ${what}`, main };
 }
 

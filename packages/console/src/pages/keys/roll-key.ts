@@ -23,8 +23,8 @@ interface RollKeyDeps {
 const path = "/keys/:key/roll";
 const hourMs = 3_600_000;
 const overlaps = [
-  { value: "24h", ms: 24 * hourMs, label: "24 hours" },
   { value: "1h", ms: hourMs, label: "1 hour" },
+  { value: "24h", ms: 24 * hourMs, label: "24 hours" },
   { value: "7d", ms: 168 * hourMs, label: "7 days" },
   {
     value: "0",

@@ -1,4 +1,5 @@
 import type { Scope } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import type { Fault } from "../parts/faults.ts";
 import { checkField } from "../parts/form.ts";
 import { type Html, html } from "../../markup/html.ts";
 
@@ -6,8 +7,7 @@ export function scopeList(scopes: readonly string[]): Html {
   return html`${scopes.map((scope) => html`<span class="scope">${scope}</span>`)}`;
 }
 
-/** The fault of a form in which no scope was chosen. */
-export const chooseScope = { field: "scopes", error: "Choose at least one scope." };
+export const chooseScope: Fault = { field: "scopes", error: "Choose at least one scope." };
 
 /** A field to choose scopes from those that the service knows. */
 export function scopeField(scopes: readonly Scope[], chosen: readonly string[], error: string | undefined): Html {

@@ -71,7 +71,7 @@ function factsOf(key: ApiKey, names: ActorNames, at: TenantCall["at"]): (readonl
   return [
     ["Scopes", scopeList(scopes)],
     ["Made", html`${time(createdAt, "")} by ${actorName(names, createdBy)}`],
-    ["Last used", time(lastUsedAt, "never")],
+    ["Last used", html`${time(lastUsedAt, "never")} <small>(noted once a minute)</small>`],
     ["Ends", revokedAt ? html`revoked ${time(revokedAt, "")}` : time(expiresAt, "never")],
     ...(replacedBy === ""
       ? []

@@ -66,6 +66,15 @@ addEventListener("pageshow", () => {
 
 const liveMs = 2_000;
 
+/** A link that loads the page anew, once the replay that the page follows has ended. */
+function toEnd() {
+  const link = document.createElement("a");
+  link.href = location.pathname;
+  link.className = "button primary";
+  link.textContent = "It has ended: load the page";
+  return link;
+}
+
 /**
  * Reads a page as a document, because trusted types refuse to parse markup from a string.
  */
@@ -81,18 +90,31 @@ function readPage(url) {
 }
 
 /**
- * Every two seconds, replaces the part marked `data-live` by the same part of a fresh copy of the
- * page. Reloads the page once the server no longer marks the part.
+ * Every two seconds, takes the state and the progress in the part marked `data-live` from a fresh
+ * copy of the page. The element of the state stays, and changes only with the state, so that screen
+ * readers say no more than that. Once the server no longer marks the part, what was offered
+ * meanwhile gives way to a link to the page as it is then.
  */
 async function follow() {
   const live = document.querySelector("[data-live]");
   if (!live) return;
   try {
-    const { status, responseURL, response: page } = await readPage(location.href);
-    if (status !== 200 || responseURL !== location.href) return;
+    const url = new URL(location.href);
+    url.searchParams.set("live", "yes");
+    const { status, responseURL, response: page } = await readPage(url.href);
+    if (status !== 200 || responseURL !== url.href) return;
     const next = page.getElementById(live.id);
-    if (!next?.hasAttribute("data-live")) return location.replace(location.pathname);
-    live.replaceWith(next);
+    if (!next) return;
+    const [state, nextState] = [live, next].map((part) => part.querySelector('[role="status"]'));
+    if (nextState.textContent !== state.textContent) state.replaceChildren(...nextState.childNodes);
+    const hasMoved = live.lastElementChild.textContent !== next.lastElementChild.textContent;
+    // What the page said of a wait when it was opened.
+    if (hasMoved) live.querySelector(".note")?.remove();
+    live.lastElementChild.replaceWith(next.lastElementChild);
+    if (!next.hasAttribute("data-live")) {
+      document.querySelector("main .actions").replaceChildren(toEnd());
+      return;
+    }
   } catch {
     // After a failure the page is read again two seconds later.
   }

@@ -7,7 +7,7 @@ import { codesOnly, type SignInWays } from "../sign-in-page.ts";
 import { onceField } from "../parts/take-form.ts";
 import { pageHead } from "../parts/page-head.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
-import { roleFields, rolesOf } from "./role-field.ts";
+import { roleFields, roleLabels, rolesOf } from "./role-field.ts";
 
 export function askToInvite({ provider }: Pick<SignInWays, "provider">): TenantRoute {
   return tenantPage({
@@ -28,16 +28,19 @@ interface InviteForm {
   readonly faults?: readonly Fault[];
 }
 
+/** From field name to label; see `fields` of a route. */
+export const inviteLabels = { note: "For whom", ...roleLabels };
+
 /** The form, with what was typed before. */
 export function inviteForm({ form, at, role }: TenantCall, { hasIssuer, faults = [] }: InviteForm): Html {
-  return html`${errorSummary(faults)}
+  return html`${errorSummary(faults, inviteLabels)}
     ${pageHead({ title: "Invite a colleague", lead, above: { label: "Members", href: at("/members") } })}
     ${
       !hasIssuer &&
       notice(
         "wait",
         html`<b>An invitation is not enough here.</b> ${codesOnly} Such a code makes its person a member, too, with
-          these roles, so that you need no invitation.`,
+          these roles. An invitation is not needed then.`,
       )
     }
     <form method="post" action="${at("/members/invite")}">

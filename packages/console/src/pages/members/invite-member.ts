@@ -3,7 +3,7 @@ import type { InviteMemberResponse } from "@vidimus/contracts/vidimus/access/v1/
 import type { TenantCall, TenantRoute } from "../../http/route.ts";
 import type { MemberCalls } from "../../rpc/called-methods.ts";
 import type { MadeByForm } from "../../store/sent-form-store.ts";
-import { refusable } from "../parts/faults.ts";
+import { type Fault, refusable } from "../parts/faults.ts";
 import { html } from "../../markup/html.ts";
 import { sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
@@ -12,8 +12,8 @@ import { answerPage, type View } from "../parts/tenant-page.ts";
 import { instant } from "../parts/times.ts";
 import { roleList } from "../roles.ts";
 import type { SignInWays } from "../sign-in-page.ts";
-import { inviteForm } from "./invite-form.ts";
-import { rolesOf } from "./role-field.ts";
+import { inviteForm, inviteLabels } from "./invite-form.ts";
+import { chooseRole, rolePointers, rolesOf } from "./role-field.ts";
 
 export interface InviteMemberDeps {
   readonly members: Pick<MemberCalls, "inviteMember">;
@@ -21,8 +21,6 @@ export interface InviteMemberDeps {
   readonly origin: URL;
   readonly provider: SignInWays["provider"];
 }
-
-const fields = { "/roles": "roles", "/note": "note" };
 
 /** `POST /t/{tenant}/members/invite`: makes an invitation, and shows its link once. */
 export function inviteMember({ members, sentForms, origin, provider }: InviteMemberDeps): TenantRoute {
@@ -32,21 +30,22 @@ export function inviteMember({ members, sentForms, origin, provider }: InviteMem
     path: "/members/invite",
     right: "members",
     recentSignIn: true,
-    fields: { note: "For whom", roles: "Role", own: "Other roles" },
+    fields: inviteLabels,
     handle: async (call) => {
       const { form, tenant } = call;
-      const request = { tenantId: tenant.tenantId, roles: rolesOf(form), note: form.get("note") ?? "" };
+      const again = (faults: readonly Fault[]) => {
+        const main = inviteForm(call, { hasIssuer: provider !== undefined, faults });
+        return answerPage(call, { title: "Invite", main, status: 400 });
+      };
+      const roles = rolesOf(form);
+      if (roles.length === 0) return again([chooseRole]);
+      const request = { tenantId: tenant.tenantId, roles, note: form.get("note") ?? "" };
       const taken = await takeForm(sentForms, call);
       if ("before" in taken) return madeBefore(call, taken.before);
       const inviting = members.inviteMember(request, taken.rpc);
-      const made = await refusable(taken.settle(inviting, madeInvitation(call)), fields);
-      if ("faults" in made) {
-        return answerPage(call, {
-          title: "Invite",
-          main: inviteForm(call, { hasIssuer: provider !== undefined, faults: made.faults }),
-          status: 400,
-        });
-      }
+      const pointers = { ...rolePointers(form), "/note": "note" };
+      const made = await refusable(taken.settle(inviting, madeInvitation(call)), pointers);
+      if ("faults" in made) return again(made.faults);
       const { code, invitation } = made.value;
       return answerPage(call, madePage(call, { link: `${origin.origin}/invitation#code=${code}`, invitation }));
     },
@@ -64,6 +63,7 @@ function madePage({ at }: TenantCall, { link, invitation }: Made): View {
     title: html`The invitation for “<bdi>${note}</bdi>” is made`,
     secret: link,
     label: "Link of the invitation",
+    subject: "Its link",
     use: html`<p class="q">
       Send it to your colleague by a way that nobody else reads: whoever opens it may accept it.
     </p>`,

@@ -13,6 +13,7 @@ import { state } from "../parts/state.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
 import { timeAgo } from "../parts/times.ts";
 import { roleList } from "../roles.ts";
+import { lastOwnerOf } from "./last-owner.ts";
 
 export interface ListMembersDeps {
   readonly members: Pick<MemberCalls, "listMembers" | "listInvitations">;
@@ -82,14 +83,18 @@ function membersPage(data: People, call: TenantCall): Html {
     }`;
 }
 
-function memberColumns({ names }: People, { at, now, role, person }: TenantCall): Column<Member>[] {
+function memberColumns(people: People, { at, now, role, person }: TenantCall): Column<Member>[] {
+  const { names, from } = people;
+  const lastOwner = from === 1 ? lastOwnerOf(people) : undefined;
   const changes: Column<Member> = {
     label: "Change",
     isQuiet: true,
     cell: ({ memberId, name }) =>
       html`<span class="links"
-        ><a href="${at(`/members/${memberId}/roles`)}" aria-label="Change the roles of ${name}">Roles</a> ·
-        <a href="${at(`/members/${memberId}/remove`)}" aria-label="Remove ${name}">Remove</a></span
+        ><a href="${at(`/members/${memberId}/roles`)}" aria-label="Change the roles of ${name}">Roles</a>${
+          memberId !== lastOwner &&
+          html` · <a href="${at(`/members/${memberId}/remove`)}" aria-label="Remove ${name}">Remove</a>`
+        }</span
       >`,
   };
   return [
@@ -99,7 +104,11 @@ function memberColumns({ names }: People, { at, now, role, person }: TenantCall)
         html`<b dir="auto">${name}</b>${memberId === person.memberId && html` ${state("ok", "you")}`}
           ${address !== "" && html`<br /><span class="q" dir="auto">${address}</span>`}`,
     },
-    { label: "Roles", cell: ({ roles }) => roleList(roles) },
+    {
+      label: "Roles",
+      cell: ({ memberId, roles }) =>
+        html`${roleList(roles)}${memberId === lastOwner && html` <small>the last owner</small>`}`,
+    },
     { label: "Since", cell: ({ createdAt }) => createdAt && timeAgo(timestampDate(createdAt), now) },
     { label: "Invited by", cell: ({ invitedBy }) => actorName(names, invitedBy) },
     ...(role === "owner" ? [changes] : []),

@@ -7,11 +7,16 @@ const knownRoles = [
   { value: "owner", hint: "Everything; changes and removes members, invites to any role." },
   { value: "admin", hint: "API keys and endpoints; invites to any role but owner." },
   { value: "integrator", hint: "Endpoints, deliveries and replays." },
-  { value: "chief", hint: "Writes, and takes what was published away for good." },
+  { value: "chief", hint: "Writes, and removes published documents for good." },
   { value: "editor", hint: "Writes, approves, publishes and withholds." },
   { value: "writer", hint: "Writes, and hands in for approval." },
-  { value: "legal", hint: "Withholds what was published, and takes it away for good." },
+  { value: "legal", hint: "Withholds published documents, and removes them for good." },
 ] as const;
+
+/** From field name to label; see `fields` of a route. */
+export const roleLabels = { roles: "Roles", own: "Other roles" };
+
+export const chooseRole: Fault = { field: "roles", error: "Choose at least one role." };
 
 /** Fields for roles: the known ones, and a line for those of a newsroom's own workflows. */
 export function roleFields(chosen: readonly string[], mayGiveOwner: boolean, faults: readonly Fault[]): Html {
@@ -30,11 +35,22 @@ export function roleFields(chosen: readonly string[], mayGiveOwner: boolean, fau
     hint: "Of your own workflows, separated by commas.",
     value: own.join(", "),
     isOptional: true,
+    error: errorAt(faults, "own"),
   })}`;
 }
 
-/** The roles that a form with `roleFields` names. */
+/** The roles that a form with `roleFields` names: those that were ticked come first. */
 export function rolesOf(form: URLSearchParams): string[] {
   const own = (form.get("own") ?? "").split(",").map((role) => role.trim());
   return [...new Set([...form.getAll("roles"), ...own.filter((role) => role !== "")])];
+}
+
+/**
+ * From the JSON pointer to a role of `rolesOf`, which access may refuse, to the name of the field
+ * that the role came from.
+ */
+export function rolePointers(form: URLSearchParams): Readonly<Record<string, string>> {
+  const ticked = form.getAll("roles");
+  const each = rolesOf(form).map((role, at) => [`/roles/${at}`, ticked.includes(role) ? "roles" : "own"] as const);
+  return { ...Object.fromEntries(each), "/roles": "roles" };
 }

@@ -13,20 +13,26 @@ interface Confirm {
   readonly isDanger?: true;
   /** URL of "Cancel". */
   readonly back: string;
+  /** What the way back says instead of "Cancel", where the action itself cancels something. */
+  readonly backLabel?: string;
   /** Shown above the title: an `errorSummary`. */
   readonly errors?: Content;
+  /** Shown above the buttons: what else to know before. */
+  readonly warning?: Content;
 }
 
 /** A page that asks before an action. It works without script, unlike a dialog. */
-export function confirmPage({ title, consequence, action, fields, button, isDanger, back, errors }: Confirm): Html {
+export function confirmPage(page: Confirm): Html {
+  const { title, consequence, action, fields, button, isDanger, back, backLabel = "Cancel", errors, warning } = page;
   return html`${errors}
     <h1 dir="auto">${title}</h1>
     <p class="lead">${consequence}</p>
+    ${warning}
     <form method="post" action="${action}">
       ${fields}
       <div class="actions">
         <button class="${isDanger ? "danger" : "primary"}">${button}</button>
-        <a class="button" href="${back}">Cancel</a>
+        <a class="button" href="${back}">${backLabel}</a>
       </div>
     </form>`;
 }

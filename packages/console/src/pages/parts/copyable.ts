@@ -1,33 +1,23 @@
 import { type Html, html } from "../../markup/html.ts";
 
-interface Copyable {
-  readonly id: string;
-  readonly label: string;
-  readonly value: string;
-  /**
-   * Whether the script empties the field when the page is left, so that "back" does not show the
-   * value again.
-   */
-  readonly isSecret?: true;
-}
-
 /**
- * A line to copy. Its button appears when the script runs; without a script the line can be
- * selected.
+ * A secret to copy. Its button appears when the script runs; without a script it can be selected.
+ * The script empties the field when the page is left, so that "back" does not show it again.
  */
-export function copyable({ id, label, value, isSecret }: Copyable): Html {
+export function copyableSecret(label: string, secret: string): Html {
   return html`<div class="field">
-    <label for="${id}">${label}</label>
+    <label for="secret">${label}</label>
     <div class="copy">
-      <input id="${id}" class="mono" readonly value="${value}" ${isSecret && html`data-secret autocomplete="off"`} />
-      ${copyButton(id, label)}
+      <textarea id="secret" rows="2" readonly data-secret autocomplete="off" spellcheck="false">${secret}</textarea>
+      ${copyButton("secret", label)}
     </div>
   </div>`;
 }
 
 /** A button that copies the text of another element; hidden without script. */
-function copyButton(id: string, label: string): Html {
-  return html`<button type="button" data-copy="${id}" aria-label="Copy: ${label}" hidden>Copy</button>`;
+function copyButton(id: string, label: string, words = "Copy"): Html {
+  const said = words === "Copy" ? `Copy: ${label}` : words;
+  return html`<button type="button" data-copy="${id}" aria-label="${said}" hidden>${words}</button>`;
 }
 
 interface CodeBlock {
@@ -36,12 +26,19 @@ interface CodeBlock {
   readonly label: string;
   readonly code: string;
   readonly isSecret?: true;
+  /**
+   * Whether more of it is elsewhere. The block then has no copy button, because a copy of the part
+   * would be taken for the whole.
+   */
+  readonly isPart?: true;
+  /** What the copy button says, where a page has several; "Copy" by default. */
+  readonly copy?: string;
 }
 
 /** Code or a command to copy. */
-export function codeBlock({ id, label, code, isSecret }: CodeBlock): Html {
+export function codeBlock({ id, label, code, isSecret, isPart, copy }: CodeBlock): Html {
   return html`<div class="code">
     <pre id="${id}" tabindex="0" role="region" aria-label="${label}" ${isSecret && html`data-secret`}>${code}</pre>
-    ${copyButton(id, label)}
+    ${!isPart && copyButton(id, label, copy)}
   </div>`;
 }

@@ -7,17 +7,33 @@ export interface Fault {
   /** Name of the field; "" for the whole form. */
   readonly field: string;
   readonly error: string;
+  /** URL of the page that the fault of a whole form is about. */
+  readonly href?: string;
 }
 
-/** The faults of a form, to show above it, each with a link to its field. */
-export function errorSummary(faults: readonly Fault[]): Html | undefined {
+/**
+ * The faults of a form, to show above it, each with a link to its field.
+ *
+ * @param labels from field name to label; the fault of such a field begins with the label
+ */
+export function errorSummary(
+  faults: readonly Fault[],
+  labels: Readonly<Record<string, string>> = {},
+): Html | undefined {
   if (faults.length === 0) return undefined;
   return html`<div class="note badnote" role="alert">
     <h2>This could not be done</h2>
     <ul>
-      ${faults.map(({ field, error }) => html`<li>${field === "" ? error : html`<a href="#${field}">${error}</a>`}</li>`)}
+      ${faults.map((fault) => html`<li>${summaryItem(fault, labels)}</li>`)}
     </ul>
   </div>`;
+}
+
+function summaryItem({ field, error, href }: Fault, labels: Readonly<Record<string, string>>): Html | string {
+  if (field === "") return href === undefined ? error : html`<a href="${href}">${error}</a>`;
+  const label = labels[field];
+  const said = label ? `${label}: ${error.replace(/^[A-Z](?=[a-z]* )/, (letter) => letter.toLowerCase())}` : error;
+  return html`<a href="#${field}">${said}</a>`;
 }
 
 /** The error of one field, to show at this field; undefined when the field has no fault. */
@@ -46,17 +62,20 @@ export type Outcome<T> = { readonly value: T } | { readonly faults: readonly Fau
  *
  * @param fields from JSON pointer to the name of a field; a pointer also stands for every pointer
  * below it
+ * @param reworded the fault of a refusal that the page says in words of its own
  */
 export async function refusable<T>(
   answer: Promise<T>,
   fields: Readonly<Record<string, string>> = {},
+  reworded: (refusal: DomainError) => Fault | undefined = () => undefined,
 ): Promise<Outcome<T>> {
   try {
     return { value: await answer };
   } catch (error) {
     const known = asDomainError(error) ?? fromConnectError(error);
     if (!known || !ofForms.has(known.kind)) throw error;
-    return { faults: faultsOf(known, fields) };
+    const own = reworded(known);
+    return { faults: own ? [own] : faultsOf(known, fields) };
   }
 }
 
@@ -73,6 +92,6 @@ function faultsOf({ message, violations }: DomainError, fields: Readonly<Record<
  * characters`.
  */
 export function sentence(message: string): string {
-  const text = message.replace(/^must\b/, "It must");
+  const text = message.replace(/^(?=(?:must|is)\b)/, "It ");
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }

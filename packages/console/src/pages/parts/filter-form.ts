@@ -3,7 +3,11 @@ import { type Html, html } from "../../markup/html.ts";
 /**
  * The filters of a list. The form is sent by GET, so that the URL says what is shown. `form.ts`
  * makes the fields.
+ *
+ * @param isNarrowed whether a filter is set, so that a link that shows all is of use
  */
-export function filterForm(action: string, fields: readonly Html[]): Html {
-  return html`<form class="filters" method="get" action="${action}">${fields}<button>Show</button></form>`;
+export function filterForm(action: string, fields: readonly Html[], isNarrowed = false): Html {
+  return html`<form class="filters" method="get" action="${action}">
+    ${fields}<button>Show</button>${isNarrowed && html` <a class="button" href="${action}">Show all</a>`}
+  </form>`;
 }

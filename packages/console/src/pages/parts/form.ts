@@ -14,7 +14,10 @@ interface TextField extends Field {
   readonly value?: string;
   readonly type?: "text" | "url" | "date" | "datetime-local" | "number" | "search";
   readonly isOptional?: true;
-  /** Most characters. */
+  /**
+   * Most characters that the service takes. Twice as many code units can be typed: a character has
+   * at most two, and `maxlength` would cut a text silently that the service refuses at its field.
+   */
   readonly max?: number;
   /** Earliest date. */
   readonly min?: string;
@@ -38,7 +41,7 @@ export function textField(field: TextField): Html {
       aria-describedby="${describedBy(field)}"
       aria-invalid="${invalid(field)}"
       data-fragment="${isCode ? name : ""}"
-      ${max !== undefined && html`maxlength="${max}"`}
+      ${max !== undefined && html`maxlength="${2 * max}"`}
       ${min !== undefined && html`min="${min}"`}
       ${!isOptional && html`required`}
     />`,
@@ -46,8 +49,10 @@ export function textField(field: TextField): Html {
 }
 
 /** Several lines of text. */
-export function areaField(field: Field & { readonly value?: string; readonly rows?: number }): Html {
-  const { name, value = "", rows = 6 } = field;
+export function areaField(
+  field: Field & { readonly value?: string; readonly rows?: number; readonly isRequired?: true },
+): Html {
+  const { name, value = "", rows = 6, isRequired } = field;
   // HTML drops a line feed at the beginning of a textarea, so one is added.
   return around(
     field,
@@ -59,6 +64,7 @@ export function areaField(field: Field & { readonly value?: string; readonly row
       spellcheck="false"
       aria-describedby="${describedBy(field)}"
       aria-invalid="${invalid(field)}"
+      ${isRequired && html`required`}
     >
 ${value}</textarea>`,
   );

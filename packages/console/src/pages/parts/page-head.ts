@@ -5,7 +5,7 @@ interface PageHead {
    * Shown with `dir="auto"`, in the direction of its script, because a title may be text of users.
    */
   readonly title: Html | string;
-  /** The subject of the page in a sentence. */
+  /** What the page is about, or what to know before using it; shown below the title. */
   readonly lead?: Content;
   /** The page's main action, a `linkButton`, or the state of what the page shows. */
   readonly aside?: Content;
@@ -13,7 +13,7 @@ interface PageHead {
   readonly above?: { readonly label: string; readonly href: string };
 }
 
-/** The head of a page: the list it belongs to, its title, its action, and its subject. */
+/** The head of a page: the list it belongs to, its title, its action, and its lead. */
 export function pageHead({ title, lead, aside, above }: PageHead): Html {
   return html`${
       above &&

@@ -10,7 +10,7 @@ export interface PagePosition {
 
 /**
  * More than the longest page token of a service. The token of a page that follows a phrase of 256
- * four-byte characters has 1,424 characters.
+ * four-byte characters has at most 1,424 characters.
  */
 const tokenLengthMax = 2_048;
 

@@ -1,4 +1,4 @@
-import { copyable } from "./copyable.ts";
+import { copyableSecret } from "./copyable.ts";
 import { type Content, type Html, html } from "../../markup/html.ts";
 
 interface SecretPage {
@@ -7,6 +7,8 @@ interface SecretPage {
   readonly secret: string;
   /** Label of the secret: `API key`. */
   readonly label: string;
+  /** The secret at the beginning of a sentence: `The key`. */
+  readonly subject: string;
   /** Shown below the secret: how to use it. */
   readonly use?: Content;
   /** Shown below the box with the secret: what the secret permits, and when it expires. */
@@ -22,10 +24,11 @@ interface SecretPage {
  * redirect, and the console stores the secret nowhere. A reload sends the form again, which
  * `takeForm` answers without a secret.
  */
-export function secretPage({ title, secret, label, use, about, next, done = "I have stored it" }: SecretPage): Html {
+export function secretPage(page: SecretPage): Html {
+  const { title, secret, label, subject, use, about, next, done = "I have stored it" } = page;
   return html`<h1 dir="auto">${title}</h1>
-    <p class="lead">It is shown this once, and never again. Take it from here now, then say so below.</p>
-    <div class="sheet padded">${copyable({ id: "secret", label, value: secret, isSecret: true })} ${use}</div>
+    <p class="lead">${subject} is shown this once, and never again. Take it from here now, then say so below.</p>
+    <div class="sheet padded">${copyableSecret(label, secret)} ${use}</div>
     ${about}
     <p><a class="button primary" href="${next}">${done}</a></p>`;
 }

@@ -12,7 +12,7 @@ interface SentBefore {
    * the key`.
    */
   readonly replace: string;
-  /** Link to the list in which to look when the effect of the form is not known. */
+  /** Link to the list of what the form makes. */
   readonly list: { readonly label: string; readonly href: string };
 }
 

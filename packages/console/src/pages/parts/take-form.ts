@@ -39,8 +39,8 @@ interface TakenForm {
   readonly rpc: CallOptions;
   /**
    * Awaits the answer to what the form asked for, and stores what the form has made. After a
-   * refusal the form may be sent again. Without an answer it may not, because it may have taken
-   * effect.
+   * refusal the form may be sent again. After any other failure it may not, because it may have
+   * taken effect.
    */
   settle<T>(answer: Promise<T>, madeOf: (answered: T) => MadeByForm): Promise<T>;
 }
@@ -61,10 +61,11 @@ export async function takeForm(
 ): Promise<TakenForm | FormSentBefore> {
   const token = form.get(fieldName) ?? "";
   if (!tokenPattern.test(token)) throw new DomainError("invalid", "the form is not whole: open it again");
-  const until = performance.now() + waitMs;
   while (!(await forms.take(memberId, token, now))) {
     const sent = await forms.find(memberId, token);
-    if (sent?.isEnded || performance.now() > until) return { before: sent?.made };
+    // When the process of a form has died, the form stays unended. After `waitMs` its calls are
+    // over, so nothing more would come.
+    if (sent && (sent.isEnded || Date.now() > sent.takenAt.getTime() + waitMs)) return { before: sent.made };
     if (sent) await pause(everyMs);
   }
   const { signal: _signal, ...goingOn } = rpc;
@@ -80,14 +81,14 @@ interface Taken {
 async function settle<T>({ forms, memberId, token }: Taken, answer: Promise<T>, madeOf: (answered: T) => MadeByForm) {
   try {
     const answered = await answer;
-    // When this write fails, only the answer to a repeated form suffers: it cannot name what was
-    // made.
+    // When this write fails, or the one below, only the same form sent again suffers: its answer
+    // cannot name what was made, or takes it for a repetition.
     await forms.end(memberId, token, madeOf(answered)).catch(() => undefined);
     return answered;
   } catch (error) {
     const refusal = asDomainError(error) ?? fromConnectError(error);
     const isKnown = refusal && refusal.kind !== "unavailable" && refusal.kind !== "deadline_exceeded";
-    await (isKnown ? forms.release(memberId, token) : forms.end(memberId, token));
+    await (isKnown ? forms.release(memberId, token) : forms.end(memberId, token)).catch(() => undefined);
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { textField } from "./form.ts";
-import type { Html } from "../../markup/html.ts";
+import type { Content, Html } from "../../markup/html.ts";
 
 interface UtcField {
   readonly name: string;
   readonly label: string;
+  readonly hint?: Content;
   readonly value: string;
   readonly error?: string | undefined;
 }
@@ -12,6 +13,11 @@ interface UtcField {
 /** A field for an instant in UTC, which bounds a list; empty for no bound. */
 export function utcField({ label, ...field }: UtcField): Html {
   return textField({ ...field, label: `${label} (UTC)`, type: "datetime-local", isOptional: true });
+}
+
+/** An instant as the text of a `utcField`, to the minute: `2026-11-25T17:30`. */
+export function utcText(at: Date): string {
+  return at.toISOString().slice(0, 16);
 }
 
 const pattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/;

@@ -19,7 +19,7 @@ export function getDeletePhrase({ phrases }: { readonly phrases: Pick<PhraseCall
       main: confirmPage({
         title: html`Delete “<bdi>${phrase}</bdi>”?`,
         consequence: html`The phrase, language <code>${language}</code>, is gone then, with its mistakes and its
-          description. It can be added again by hand alone.`,
+          description. It can be added again only by hand.`,
         action: at(`/phrases/${id}/delete`),
         button: "Delete",
         isDanger: true,

@@ -2,13 +2,13 @@ import type { TenantCall, TenantRoute } from "../../http/route.ts";
 import type { PhraseCalls } from "../../rpc/called-methods.ts";
 import { errorSummary, type Fault } from "../parts/faults.ts";
 import { hidden } from "../parts/form.ts";
-import { html } from "../../markup/html.ts";
+import { type Html, html } from "../../markup/html.ts";
 import { doneNotice } from "../parts/notice.ts";
 import { linkButton, pageHead } from "../parts/page-head.ts";
 import { answerPage, tenantPage, type View } from "../parts/tenant-page.ts";
 import { instant, timeAgo } from "../parts/times.ts";
 import { phraseFieldLabels, phraseForm, type TypedPhrase, typedIn, typedOf } from "./phrase-form.ts";
-import { savePhrase } from "./save-phrase.ts";
+import { changedMeanwhile, savePhrase } from "./save-phrase.ts";
 import { readPhrase, type StoredPhrase } from "./stored-phrase.ts";
 
 const path = "/phrases/:phrase";
@@ -58,7 +58,6 @@ function storedPage(stored: StoredPhrase, { at, query, now }: TenantCall): View 
       title: phrase,
       above: { label: "Phrases", href: at("/phrases") },
       lead: html`Added ${instant(new Date(createdAt))}, changed ${timeAgo(new Date(updatedAt), now)}.`,
-      aside: linkButton("Delete", at(`/phrases/${id}/delete`)),
     })}
     ${doneNotice(query, {
       added: html`The phrase is in the dictionary. ${addAnother}.`,
@@ -67,16 +66,19 @@ function storedPage(stored: StoredPhrase, { at, query, now }: TenantCall): View 
     ${phraseForm({
       action: at(`/phrases/${id}`),
       typed: typedOf(stored),
-      button: "Save",
       fields: hidden("read", updatedAt),
-      back: at("/phrases"),
+      actions: html`${saveActions(at)} <a class="button danger" href="${at(`/phrases/${id}/delete`)}">Delete</a>`,
     })}`,
   };
 }
 
+function saveActions(at: TenantCall["at"]): Html {
+  return html`<button class="primary">Save</button> ${linkButton("Cancel", at("/phrases"))}`;
+}
+
 /**
- * The page with what was typed and its faults. When a fault is about the whole form, the page links
- * to the stored phrase.
+ * The page with what was typed and its faults. After a change by somebody else, saving it again
+ * could only fail again or lose that change: the page offers to edit the stored phrase instead.
  */
 function refusedPage(
   { at }: TenantCall,
@@ -84,25 +86,27 @@ function refusedPage(
   { id, updatedAt }: { readonly id: string; readonly updatedAt: string },
   faults: readonly Fault[],
 ): View {
-  const isStored = faults.some(({ field }) => field === "");
+  const isOutdated = faults.some(({ error }) => error === changedMeanwhile);
+  const editStored = html`<a class="button primary" href="${at(`/phrases/${id}`)}" target="_blank"
+      >Edit the phrase as it is now</a
+    >
+    ${linkButton("Cancel", at("/phrases"))}`;
   return {
     title: "Not saved",
-    main: html`${errorSummary(faults)}
+    main: html`${errorSummary(faults, phraseFieldLabels)}
     ${pageHead({
       title: "Not saved",
       above: { label: "Phrases", href: at("/phrases") },
       lead:
-        isStored &&
-        html`<a href="${at(`/phrases/${id}`)}" target="_blank">See the phrase as it is now</a>, in a new tab. Below
-          stands what you have typed.`,
+        isOutdated &&
+        "Below stands what you have typed. The button below it opens the phrase as it is now, in a new tab: copy over what you need.",
     })}
     ${phraseForm({
       action: at(`/phrases/${id}`),
       typed,
       faults,
-      button: "Save",
       fields: hidden("read", updatedAt),
-      back: at("/phrases"),
+      actions: isOutdated ? editStored : saveActions(at),
     })}`,
   };
 }

@@ -2,6 +2,7 @@ import type { ImportPhrasesResponse } from "@vidimus/contracts/vidimus/phrases/v
 import type { TenantCall } from "../../http/route.ts";
 import { areaField } from "../parts/form.ts";
 import { type Html, html } from "../../markup/html.ts";
+import { figure } from "../../markup/in-words.ts";
 import { pageHead } from "../parts/page-head.ts";
 import type { View } from "../parts/tenant-page.ts";
 import { type ImportRefusal, showRefusal } from "./import-refusal.ts";
@@ -22,6 +23,7 @@ const title = "Import phrases";
 /** The page of imports: the result of the last one, a form for a file, and one for pasted rows. */
 export function importPage({ at }: TenantCall, shown: Shown): View {
   const { refusal, result, text = "" } = shown;
+  const rowsTitle = text === "" ? "Or paste rows" : refusal ? "Mend the rows here" : "The rows that were checked";
   return {
     title,
     main: html`${pageHead({
@@ -29,8 +31,8 @@ export function importPage({ at }: TenantCall, shown: Shown): View {
       above: { label: "Phrases", href: at("/phrases") },
       lead: "Each row is added, or replaces the phrase that has its id, or else its language and text. One bad row refuses them all.",
     })}
-    ${refusal && showRefusal(refusal)} ${result && showResult(result, shown, at("/phrases"))}
-    ${text === "" ? [fileForm(at, "primary"), pasteForm(at, text)] : [pasteForm(at, text, "primary"), fileForm(at)]}`,
+    ${refusal && showRefusal(refusal, shown.isCheck)} ${result && showResult(result, shown, at("/phrases"))}
+    ${text === "" ? [fileForm(at, "primary"), pasteForm(at, rowsTitle, text)] : [pasteForm(at, rowsTitle, text, "primary"), fileForm(at)]}`,
   };
 }
 
@@ -49,8 +51,8 @@ function fileForm(at: TenantCall["at"], kind = ""): Html {
     </form>`;
 }
 
-function pasteForm(at: TenantCall["at"], text: string, kind = ""): Html {
-  return html`<h2>${text === "" ? "Or paste rows" : "Mend the rows here"}</h2>
+function pasteForm(at: TenantCall["at"], heading: string, text: string, kind = ""): Html {
+  return html`<h2>${heading}</h2>
     <form method="post" action="${at("/phrases/import/text")}">
       ${areaField({
         name: "rows",
@@ -71,12 +73,10 @@ function buttons(kind: string): Html {
   </div>`;
 }
 
-const count = new Intl.NumberFormat("en");
-
 function showResult(result: ImportPhrasesResponse, { isCheck, fileName }: Shown, list: string): Html {
-  const rows = result.imported === 1 ? "1 row" : `${count.format(result.imported)} rows`;
+  const rows = result.imported === 1 ? "1 row" : `${figure(result.imported)} rows`;
   const of = fileName !== undefined && html` of <b dir="auto">${fileName}</b>`;
-  const [created, changed, unchanged] = [result.created, result.changed, result.unchanged].map((n) => count.format(n));
+  const [created, changed, unchanged] = [result.created, result.changed, result.unchanged].map(figure);
   return html`<div class="note oknote" role="status">
     ${
       isCheck

@@ -7,6 +7,8 @@ import { type Html, html } from "../../markup/html.ts";
 export interface ImportRefusal {
   /** About the whole file: the number of invalid rows, or what is wrong with all of it. */
   readonly summary: string;
+  /** Whether the file is at fault, and not the moment. */
+  readonly isFaulty?: boolean;
   /** The first faults, by line. */
   readonly faults: readonly RowFault[];
 }
@@ -21,7 +23,10 @@ interface RowFault {
   readonly text: string;
 }
 
-const textCharsMax = 300;
+/** Characters of a line in the table; a longer one can be unfolded. */
+const shownCharsMax = 300;
+/** Most characters of an unfolded line: a row may have 256 KiB, and a page shows 20 faults. */
+const unfoldedCharsMax = 2_000;
 
 /**
  * Reads the refusal of an import; undefined for a failure that is not about the file.
@@ -31,7 +36,7 @@ const textCharsMax = 300;
 export function importRefusal(error: unknown, file: Uint8Array): ImportRefusal | undefined {
   const known = fromConnectError(error);
   if (!known || !["invalid", "exhausted", "too_large", "conflict"].includes(known.kind)) return undefined;
-  return { summary: summaryOf(known), faults: faultsOf(known.violations, file) };
+  return { summary: summaryOf(known), isFaulty: known.kind === "invalid", faults: faultsOf(known.violations, file) };
 }
 
 /**
@@ -39,7 +44,8 @@ export function importRefusal(error: unknown, file: Uint8Array): ImportRefusal |
  * the page shows them in a table.
  */
 function summaryOf({ message, violations }: DomainError): string {
-  return sentence(violations.length > 0 ? (message.split("; ")[0] ?? message) : message);
+  const [first = message] = violations.length > 0 ? message.split("; ") : [message];
+  return sentence(first);
 }
 
 function faultsOf(violations: readonly Violation[], file: Uint8Array): RowFault[] {
@@ -55,20 +61,27 @@ function faultsOf(violations: readonly Violation[], file: Uint8Array): RowFault[
 }
 
 const columns: readonly Column<RowFault>[] = [
-  { label: "Line", cell: ({ line }) => line },
+  { label: "Where", cell: ({ line }) => `Line ${line}` },
   { label: "Column", cell: ({ column }) => (column === "" ? "the row" : html`<code>${column}</code>`) },
   { label: "What is wrong", cell: ({ message }) => message },
-  {
-    label: "The line",
-    cell: ({ text }) =>
-      html`<code dir="auto">${text.slice(0, textCharsMax)}</code>${text.length > textCharsMax && " (and more)"}`,
-  },
+  { label: "The line", cell: ({ text }) => lineOf(text) },
 ];
 
-export function showRefusal({ summary, faults }: ImportRefusal): Html {
+function lineOf(text: string): Html {
+  const isCut = text.length > unfoldedCharsMax;
+  const whole = html`<code dir="auto">${text.slice(0, unfoldedCharsMax)}</code>${isCut && "… (and more)"}`;
+  if (text.length <= shownCharsMax) return whole;
+  return html`<code dir="auto">${text.slice(0, shownCharsMax)}…</code>
+    <details class="small">
+      <summary>${isCut ? "More of the line" : "The whole line"}</summary>
+      ${whole}
+    </details>`;
+}
+
+export function showRefusal({ summary, isFaulty, faults }: ImportRefusal, isCheck = false): Html {
   const caption = faults.length === 1 ? "1 fault" : `${faults.length} faults, by line`;
   return html`<div class="note badnote" role="alert">
-      <h2>This could not be done</h2>
+      <h2>${isCheck && isFaulty ? "The check found faults" : "This could not be done"}</h2>
       <p>${summary}</p>
     </div>
     ${faults.length > 0 && dataTable({ caption, columns, rows: faults })}`;

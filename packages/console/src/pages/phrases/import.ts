@@ -37,14 +37,15 @@ export function postImportFile({ phrases }: ImportDeps): TenantRoute {
     method: "POST",
     path: filePath,
     right: "member",
+    isUpload: true,
     handle: async (call) => {
       const take = call.withUpload({ fileBytesMax, textBytesMax }, async ({ form, files }) => {
         const file = files.get("file");
         if (!file) return refused(call, { summary: "Choose a file first.", faults: [] });
         const { outcome, isCheck } = await importRows(phrases, call, file.bytes, form);
-        // A small file is shown, so that it can be corrected on the page.
+        // A small file is shown, so that it can be corrected, or imported after a check, on the page.
         const text = file.bytes.length <= shownBytesMax ? file.bytes.toString() : "";
-        return answerOutcome(call, outcome, { isCheck, fileName: file.name, ...(outcome.refusal && { text }) });
+        return answerOutcome(call, outcome, { isCheck, fileName: file.name, text });
       });
       return take.catch((error: unknown) => {
         const known = asDomainError(error);
@@ -70,7 +71,7 @@ export function postImportText({ phrases }: ImportDeps): TenantRoute {
     handle: async (call) => {
       const text = call.form.get("rows") ?? "";
       const { outcome, isCheck } = await importRows(phrases, call, Buffer.from(text), call.form);
-      return answerOutcome(call, outcome, { isCheck, ...((outcome.refusal || isCheck) && { text }) });
+      return answerOutcome(call, outcome, { isCheck, text });
     },
   };
 }
@@ -108,9 +109,11 @@ async function outcomeOf(answer: Promise<ImportPhrasesResponse>, content: Uint8A
 function answerOutcome(
   call: TenantCall,
   { result, refusal }: Outcome,
-  shown: { readonly isCheck: boolean; readonly fileName?: string; readonly text?: string },
+  shown: { readonly isCheck: boolean; readonly fileName?: string; readonly text: string },
 ): Answer {
-  const page = importPage(call, { ...shown, ...(result && { result }), ...(refusal && { refusal }) });
+  const isDone = result && !shown.isCheck;
+  const text = isDone ? "" : shown.text;
+  const page = importPage(call, { ...shown, text, ...(result && { result }), ...(refusal && { refusal }) });
   return answerPage(call, { ...page, status: refusal ? 400 : 200 });
 }
 

@@ -33,7 +33,7 @@ export function getPhrases({ phrases }: GetPhrasesDeps): TenantRoute {
     path: "/phrases",
     right: "member",
     load: (call) =>
-      partOf("phrases", refusable(find(phrases, call), { "/language": "language", "/contains": "contains" })),
+      partOf(call, "phrases", refusable(find(phrases, call), { "/language": "language", "/contains": "contains" })),
     view: (answered, call) => ({ title: "Phrases", main: listPage(answered, call) }),
   });
 }
@@ -60,35 +60,37 @@ function listPage(answered: Answered, call: TenantCall): Html {
   const { at, query } = call;
   const { language } = asked(call);
   const only = language === "" ? "" : `?${new URLSearchParams({ language })}`;
-  return html`${errorSummary(faults)}
-  ${pageHead({
-    title: "Phrases",
-    lead: "Words and phrases that this newsroom wants spelled, flagged or corrected in a certain way.",
-    aside: html`<div class="actions">
-      ${linkButton("Import", at("/phrases/import"))} ${linkButton("Export", at(`/phrases/export${only}`))}
-      ${linkButton("New phrase", at(`/phrases/new${only}`), "primary")}
-    </div>`,
-  })}
-  ${doneNotice(query, { deleted: "The phrase is deleted." })} ${filters(call, faults)}
-  ${showPart(answered, (outcome) => ("value" in outcome ? rowsOf(outcome.value, call) : html``))}`;
+  return html`${errorSummary(faults, labels)}
+    ${pageHead({
+      title: "Phrases",
+      lead: "Words and phrases that this newsroom wants spelled, flagged or corrected in a certain way.",
+      aside: html`<div class="actions">
+        ${linkButton("Import", at("/phrases/import"))} ${linkButton("Export", at(`/phrases/export${only}`))}
+        ${linkButton("New phrase", at(`/phrases/new${only}`), "primary")}
+      </div>`,
+    })}
+    ${doneNotice(query, { deleted: "The phrase is deleted." })} ${filters(call, faults)}
+    <p class="hint">Common mistakes are not searched.</p>
+    ${showPart(answered, (outcome) => ("value" in outcome ? rowsOf(outcome.value, call) : html``))}`;
 }
+
+const labels = { contains: "Text in the phrase", language: "Language, such as sv" };
 
 function filters(call: TenantCall, faults: readonly Fault[]): Html {
   const { contains, language } = asked(call);
   const fields = [
     textField({
       name: "contains",
-      label: "Text in the phrase",
+      label: labels.contains,
       type: "search",
       value: contains,
       isOptional: true,
-      // A phrase has at most 256 code points, each of one or two code units.
-      max: 512,
+      max: 256,
       error: errorAt(faults, "contains"),
     }),
     textField({
       name: "language",
-      label: "Language, such as sv",
+      label: labels.language,
       value: language,
       isOptional: true,
       max: 35,
@@ -147,7 +149,10 @@ function columnsFor({ at, now }: TenantCall): Column<StoredPhrase>[] {
       cell: ({ commonMistakes }) =>
         commonMistakes.map((mistake, index) => [index > 0 && ", ", html`<bdi>${mistake}</bdi>`]),
     },
-    { label: "Description", cell: ({ description }) => html`<span dir="auto">${description}</span>` },
+    {
+      label: "Description",
+      cell: ({ description }) => description !== "" && html`<span dir="auto">${description}</span>`,
+    },
     { label: "Changed", cell: ({ updatedAt }) => timeAgo(new Date(updatedAt), now) },
     {
       label: "Delete",

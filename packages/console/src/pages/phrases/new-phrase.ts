@@ -4,7 +4,7 @@ import type { PhraseCalls } from "../../rpc/called-methods.ts";
 import { errorSummary, type Fault } from "../parts/faults.ts";
 import { hidden } from "../parts/form.ts";
 import { html } from "../../markup/html.ts";
-import { pageHead } from "../parts/page-head.ts";
+import { linkButton, pageHead } from "../parts/page-head.ts";
 import { answerPage, tenantPage, type View } from "../parts/tenant-page.ts";
 import { phraseFieldLabels, phraseForm, type TypedPhrase, typedIn } from "./phrase-form.ts";
 import { savePhrase } from "./save-phrase.ts";
@@ -42,9 +42,10 @@ export function postNewPhrase({ phrases }: { readonly phrases: Pick<PhraseCalls,
 function formPage({ at }: TenantCall, typed: TypedPhrase, id: string, faults: readonly Fault[] = []): View {
   const above = { label: "Phrases", href: at("/phrases") };
   const fields = hidden("id", id);
+  const actions = html`<button class="primary">Add</button> ${linkButton("Cancel", at("/phrases"))}`;
   return {
     title,
-    main: html`${errorSummary(faults)} ${pageHead({ title, above })}
-    ${phraseForm({ action: at(path), typed, faults, button: "Add", fields, back: at("/phrases") })}`,
+    main: html`${errorSummary(faults, phraseFieldLabels)} ${pageHead({ title, above })}
+    ${phraseForm({ action: at(path), typed, faults, fields, actions })}`,
   };
 }

@@ -54,13 +54,13 @@ interface PhraseForm {
   readonly action: string;
   readonly typed: TypedPhrase;
   readonly faults?: readonly Fault[];
-  readonly button: string;
   /** Hidden fields. */
   readonly fields: Content;
-  readonly back: string;
+  /** The buttons and links below the fields. */
+  readonly actions: Content;
 }
 
-export function phraseForm({ action, typed, faults = [], button, fields, back }: PhraseForm): Html {
+export function phraseForm({ action, typed, faults = [], fields, actions }: PhraseForm): Html {
   const errorOf = (field: string) => errorAt(faults, field);
   return html`<form method="post" action="${action}">
     ${fields} ${textField({ name: "phrase", label: "Phrase", value: typed.phrase, error: errorOf("phrase") })}
@@ -96,9 +96,6 @@ export function phraseForm({ action, typed, faults = [], button, fields, back }:
       value: typed.description,
       error: errorOf("description"),
     })}
-    <div class="actions">
-      <button class="primary">${button}</button>
-      <a class="button" href="${back}">Cancel</a>
-    </div>
+    <div class="actions">${actions}</div>
   </form>`;
 }

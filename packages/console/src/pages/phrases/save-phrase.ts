@@ -13,6 +13,9 @@ const fields = {
   "/description": "description",
 };
 
+/** The fault of a phrase that is not as it was when its form was opened. */
+export const changedMeanwhile = "Somebody has changed or deleted this phrase since you opened it: nothing was saved.";
+
 /**
  * Saves the typed phrase under an id.
  *
@@ -27,7 +30,9 @@ export function savePhrase(
   const isNew = updatedAt === "";
   const request = { tenantId, phraseJson: toJson(typed, id), expectedUpdatedAt: updatedAt, createOnly: isNew };
   const saved = phrases.upsertPhrase(request, rpc).then(({ phraseJson }) => readPhrase(phraseJson), inWords);
-  return refusable(saved, fields);
+  return refusable(saved, fields, ({ kind }) =>
+    kind === "conflict" ? { field: "", error: changedMeanwhile } : undefined,
+  );
 }
 
 /** Rewords errors, because the service speaks of ids and JSON members. */
@@ -38,9 +43,6 @@ function inWords(error: unknown): never {
   if (kind === "already_exists") {
     const taken = "the dictionary has this phrase in this language already: search for it, and edit it there";
     throw new DomainError(kind, taken, { violations: [{ pointer: "/phrase", message: taken }] });
-  }
-  if (kind === "conflict") {
-    throw new DomainError(kind, "somebody has changed or deleted this phrase since you opened it: nothing was saved");
   }
   throw new DomainError(kind, message, { violations: violations.map(withNumber), cause: error });
 }

@@ -50,5 +50,6 @@ function cancelForm(replay: Replay, { at }: TenantCall): Html {
     button: "Cancel the replay",
     isDanger: true,
     back,
+    backLabel: "Let it run",
   });
 }

@@ -40,8 +40,8 @@ export function listReplays({ deliveries, endpoints }: ListReplaysDeps): TenantR
     load: async (call): Promise<Listed> => {
       const finding = find(deliveries, call);
       const [names, found] = await Promise.all([
-        partOf("delivery", endpointNames(endpoints, call)),
-        finding && partOf("delivery", finding),
+        partOf(call, "delivery", endpointNames(endpoints, call)),
+        finding && partOf(call, "delivery", finding),
       ]);
       return { names, found: found ?? ("down" in names ? names : undefined) };
     },

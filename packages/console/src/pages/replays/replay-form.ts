@@ -1,5 +1,5 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { StartReplayRequestSchema } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { stateInWords } from "../deliveries/delivery-state.ts";
 import type { Fault } from "../parts/faults.ts";
 import { hidden } from "../parts/form.ts";
 import type { Html } from "../../markup/html.ts";
@@ -12,6 +12,16 @@ export interface ReplayForm {
   readonly states: readonly string[];
   /** Any of `all` and `latest`. */
   readonly options: readonly string[];
+}
+
+export const replayOptions = [
+  { value: "latest", label: "Only the newest of each document" },
+  { value: "all", label: "Everything", hint: "Without a beginning and without states, for a receiver that lost all." },
+];
+
+/** What people read for a value of `states` or `options`. */
+export function choiceInWords(value: string): string {
+  return replayOptions.find((option) => option.value === value)?.label ?? stateInWords(value);
 }
 
 /** Reads the fields of the form, from the query of a URL or from a submitted form. */
@@ -36,6 +46,16 @@ export function hiddenReplayForm({ endpoint, since, until, states, options }: Re
   ];
 }
 
+/** From field name to label, of a counted replay; see `fields` of a route. */
+export const replayFieldLabels = {
+  endpoint: "Endpoint",
+  since: "Published from",
+  until: "Published before",
+  states: "Whose delivery is",
+  options: "How much",
+  of: "",
+};
+
 /**
  * From the JSON pointer to a field of the request, which delivery may refuse, to the name of the
  * form's field.
@@ -48,7 +68,14 @@ export const replayFields = {
   "/all": "options",
 };
 
-type ReplayRequest = Omit<MessageInitShape<typeof StartReplayRequestSchema>, "$typeName" | "tenantId">;
+interface ReplayRequest {
+  readonly endpointId: string;
+  readonly states: string[];
+  readonly all: boolean;
+  readonly latestOnly: boolean;
+  readonly since?: Timestamp;
+  readonly until?: Timestamp;
+}
 
 /** The request to delivery, to count or to start a replay, or the faults of the form. */
 export function replayRequest(form: ReplayForm): { readonly value: ReplayRequest } | { readonly faults: Fault[] } {

@@ -1,8 +1,15 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Replay } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import { stateInWords } from "../deliveries/delivery-state.ts";
 import { type Html, html } from "../../markup/html.ts";
+import { figure } from "../../markup/in-words.ts";
 import { state, type Tone } from "../parts/state.ts";
 import { exactly } from "../parts/times.ts";
+
+/** States of deliveries that a replay may be narrowed to. Without any the state does not matter. */
+export const replayStates = ["exhausted", "missing", "superseded", "delivered"];
+
+type ReplayChoice = Pick<Partial<Replay>, "since" | "until"> & Pick<Replay, "states" | "latestOnly">;
 
 const looks: Readonly<Record<string, readonly [Tone, string]>> = {
   running: ["wait", "running"],
@@ -17,16 +24,15 @@ export function replayState({ state: named, failed }: Replay): Html {
 }
 
 /** Which snapshots a replay sends, in words. */
-export function choiceOf({ since, until, states, latestOnly }: Replay): Html {
-  const from = since ? html`from ${exactly(timestampDate(since))}` : "from the first one";
-  const to = until && html` to ${exactly(timestampDate(until))}`;
-  return html`${from}${to}; ${states.join(", ")}${latestOnly && "; only the newest of each document"}`;
+export function choiceOf({ since, until, states, latestOnly }: ReplayChoice): Html {
+  const isAll = states.length === 0 || replayStates.every((each) => states.includes(each));
+  const from = since ? html` from ${exactly(timestampDate(since))}` : !isAll && " from the first one";
+  const to = until && html` ${since ? "to" : "up to"} ${exactly(timestampDate(until))}`;
+  const which = isAll ? "" : `; ${states.map(stateInWords).join(", ")}`;
+  return html`${isAll ? "everything published" : "what was published"}${from}${to}${which}${latestOnly && "; only the newest of each document"}`;
 }
-
-const figures = new Intl.NumberFormat("en");
 
 /** A replay's progress: `12 looked at: 10 delivered, 1 failed, 1 left out`. */
 export function progressOf({ seen, delivered, failed, skipped }: Replay): string {
-  const figure = (count: bigint) => figures.format(count);
   return `${figure(seen)} looked at: ${figure(delivered)} delivered, ${figure(failed)} failed, ${figure(skipped)} left out`;
 }

@@ -1,15 +1,17 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Replay } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type { Endpoint } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import type { TenantCall, TenantRoute } from "../../http/route.ts";
 import type { DeliveryCalls, EndpointCalls } from "../../rpc/called-methods.ts";
 import { endpointLabel } from "../deliveries/endpoint-label.ts";
-import { type EndpointNames, endpointNames } from "../endpoints/read-endpoint.ts";
+import { listedEndpoints, namesOf } from "../endpoints/read-endpoint.ts";
 import { type Content, type Html, html } from "../../markup/html.ts";
 import { doneNotice } from "../parts/notice.ts";
 import { pageHead } from "../parts/page-head.ts";
 import { tenantPage } from "../parts/tenant-page.ts";
 import { exactly, instant } from "../parts/times.ts";
 import { choiceOf, progressOf, replayState } from "./replay-state.ts";
+import { waitsNote } from "./waits-note.ts";
 
 interface ShowReplayDeps {
   readonly deliveries: Pick<DeliveryCalls, "getReplay">;
@@ -18,17 +20,22 @@ interface ShowReplayDeps {
 
 /**
  * `GET /t/{tenant}/replays/{replay}?of=COUNT`: the progress of a replay, compared with the number
- * of snapshots that were counted before its start.
+ * of snapshots that were counted before its start. With `live=yes` the script reads it every two
+ * seconds for the progress alone, so the endpoints, whose states take searches, are not asked for.
  */
 export function showReplay({ deliveries, endpoints }: ShowReplayDeps): TenantRoute {
   return tenantPage({
     path: "/replays/:replay",
     right: "endpoints",
     load: async (call) => {
-      const [replay, names] = await Promise.all([readReplay(deliveries, call), endpointNames(endpoints, call)]);
-      return { replay, names };
+      const isCopy = call.query.has("live");
+      const [replay, found] = await Promise.all([
+        readReplay(deliveries, call),
+        isCopy ? [] : listedEndpoints(endpoints, call),
+      ]);
+      return { replay, found };
     },
-    view: ({ replay, names }, call) => ({ title: "Replay", main: replayPage(replay, names, call) }),
+    view: ({ replay, found }, call) => ({ title: "Replay", main: replayPage(replay, found, call) }),
   });
 }
 
@@ -47,21 +54,23 @@ const done = {
   cancelled: "The replay is cancelled. What is on its way still arrives.",
 };
 
-function replayPage(replay: Replay, names: EndpointNames, call: TenantCall): Html {
+function replayPage(replay: Replay, found: readonly Endpoint[], call: TenantCall): Html {
   const { at, query, url } = call;
   const { replayId, endpointId } = replay;
   const list = at(`/replays?endpoint=${endpointId}`);
+  const isRunning = replay.state === "running";
   return html`${doneNotice(query, done)}
-    ${pageHead({
-      title: html`Replay to ${endpointLabel(names, endpointId)}`,
-      above: { label: "Replays", href: list },
-    })}
-    <div id="live" ${replay.state === "running" && html`data-live`}>
-      <p>${replayState(replay)}</p>
-      <div class="sheet padded">${bar(replay, query)}</div>
+    <div id="live" ${isRunning && html`data-live`}>
+      ${pageHead({
+        title: html`Replay to ${endpointLabel(namesOf(found), endpointId)}`,
+        aside: html`<span role="status">${replayState(replay)}</span>`,
+        above: { label: "Replays", href: list },
+      })}
+      ${isRunning && waitsNote(found, endpointId, "the replay", at)}
+      <div class="sheet padded">${progress(replay, query)}</div>
     </div>
     ${
-      replay.state === "running" &&
+      isRunning &&
       html`<div class="actions below">
         <a class="button primary" href="${again(url)}">Load again</a>
         <a class="button danger" href="${at(`/replays/${replayId}/cancel`)}">Cancel the replay</a>
@@ -80,20 +89,15 @@ function replayPage(replay: Replay, names: EndpointNames, call: TenantCall): Htm
     <p><a href="${at(`/deliveries?endpoint=${endpointId}`)}">Deliveries to this endpoint</a></p>`;
 }
 
-/**
- * The progress of a replay. When the total is not known, a bar without a value shows that the
- * replay runs.
- */
-function bar(replay: Replay, query: URLSearchParams): Html {
+/** The progress of a replay in words, and as a bar while it runs and its total is known. */
+function progress(replay: Replay, query: URLSearchParams): Html {
   const words = html`<p>${progressOf(replay)}${reachedIn(replay)}.</p>`;
-  if (replay.state !== "running") return words;
   const of = Number(/^\d{1,15}$/.exec(query.get("of") ?? "")?.[0] ?? 0);
+  if (replay.state !== "running" || of === 0) return words;
   const value = Math.min(Number(replay.seen), of);
-  return of > 0
-    ? html`<progress aria-label="Progress of the replay" value="${value}" max="${of}"></progress>
-        <p>${value} of ${of} snapshots that were counted before it began.</p>
-        ${words}`
-    : html`<progress aria-label="Progress of the replay"></progress> ${words}`;
+  return html`<progress aria-label="Progress of the replay" value="${value}" max="${of}"></progress>
+    <p>${value} of ${of} snapshots that were counted before it began.</p>
+    ${words}`;
 }
 
 function reachedIn({ reached, state }: Replay): Html | undefined {

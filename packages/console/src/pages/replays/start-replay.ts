@@ -1,4 +1,5 @@
 import type { StartReplayResponse } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
+import type { DomainError } from "@vidimus/kit/errors";
 import type { TenantCall, TenantRoute } from "../../http/route.ts";
 import type { DeliveryCalls, EndpointCalls } from "../../rpc/called-methods.ts";
 import { type EndpointNames, endpointNames } from "../endpoints/read-endpoint.ts";
@@ -7,7 +8,7 @@ import { meanwhile } from "../parts/meanwhile.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
 import { answerPage } from "../parts/tenant-page.ts";
 import { newReplayForm } from "./new-replay.ts";
-import { readReplayForm, replayFields, replayRequest } from "./replay-form.ts";
+import { choiceInWords, readReplayForm, replayFieldLabels, replayFields, replayRequest } from "./replay-form.ts";
 
 export interface StartReplayDeps {
   readonly deliveries: Pick<DeliveryCalls, "startReplay">;
@@ -22,6 +23,8 @@ export function startReplay({ deliveries, endpoints, sentForms }: StartReplayDep
     method: "POST",
     path: "/replays",
     right: "endpoints",
+    fields: replayFieldLabels,
+    inWords: choiceInWords,
     handle: async (call) => {
       const { tenant, at } = call;
       const form = readReplayForm(call.form);
@@ -38,10 +41,19 @@ export function startReplay({ deliveries, endpoints, sentForms }: StartReplayDep
       const names = meanwhile(endpointNames(endpoints, call));
       const whole = { ...request.value, tenantId: tenant.tenantId };
       const starting = deliveries.startReplay(whole, taken.rpc);
-      const started = await refusable(taken.settle(starting, startedPage(call)), replayFields);
+      const started = await refusable(taken.settle(starting, startedPage(call)), replayFields, runs(call));
       if ("faults" in started) return again(await names, started.faults);
       return { to: startedPage(call)(started.value).path };
     },
+  };
+}
+
+/** Makes the function that tells the fault of a start while another replay to the endpoint runs. */
+function runs({ at }: TenantCall) {
+  return ({ reason, metadata }: DomainError): Fault | undefined => {
+    if (reason !== "replay_running") return undefined;
+    const error = "A replay to this endpoint is running. Wait for its end, or cancel it.";
+    return { field: "", error, href: at(`/replays/${metadata["replay_id"] ?? ""}`) };
   };
 }
 

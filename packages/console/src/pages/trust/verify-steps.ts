@@ -51,17 +51,19 @@ function listStep(trust: Part<ReadTrustList>): Step {
   if (!list) return { ...step, outcome: "failed", detail: refusal };
   const { revision, issuedAt } = list;
   const by = hasRoot ? "by a list key to which the pinned root delegated" : "by its list key; no root is pinned here";
-  return { ...step, outcome: "ok", detail: `revision ${revision}, stated at ${issuedAt.toISOString()} ${by}` };
+  return { ...step, outcome: "ok", detail: `version ${revision}, stated at ${issuedAt.toISOString()} ${by}` };
 }
 
-export interface Verdict {
+interface Verdict {
   readonly tone: "ok" | "wait" | "bad";
   readonly text: string;
 }
 
 export function verdictOf(steps: readonly Step[]): Verdict {
-  const failed = steps.filter(({ outcome }) => outcome === "failed").map(({ title }) => title);
-  if (failed.length > 0) return { tone: "bad", text: `Not genuine as it stands. Failed: ${failed.join("; ")}.` };
+  const failed = steps.filter(({ outcome }) => outcome === "failed").length;
+  if (failed > 0) {
+    return { tone: "bad", text: `Not genuine as it stands: ${failed} of ${steps.length} checks failed.` };
+  }
   const isOk = (check: Step["check"]) => steps.some((step) => step.check === check && step.outcome === "ok");
   const isSigned = isOk("signature") && isOk("digest") && isOk("envelope");
   const isSent = isOk("webhook-signature");
@@ -70,5 +72,7 @@ export function verdictOf(steps: readonly Step[]): Verdict {
     return { tone: "ok", text: "The snapshot is genuine. Only the secret shows that it was sent to your endpoint." };
   }
   if (isSent) return { tone: "ok", text: "Genuine: the platform sent this message to this endpoint." };
-  return { tone: "wait", text: "Nothing failed, but too little could be checked to call it genuine." };
+  const isSecretMissing = steps.some(({ check, outcome }) => check === "webhook-signature" && outcome === "unchecked");
+  const missing = isSecretMissing ? " Give the endpoint's secret to check the rest." : "";
+  return { tone: "wait", text: `Nothing failed, but too little could be checked to call it genuine.${missing}` };
 }

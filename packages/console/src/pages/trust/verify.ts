@@ -38,6 +38,7 @@ export function postVerify(deps: ReadTrustListDeps): TenantRoute {
     method: "POST",
     path,
     right: "member",
+    isUpload: true,
     handle: (call) =>
       call.withUpload({ fileBytesMax: 0, textBytesMax }, async ({ form: sent }) => {
         const typed = { headers: sent.get("headers") ?? "", body: sent.get("body") ?? "" };
@@ -47,7 +48,7 @@ export function postVerify(deps: ReadTrustListDeps): TenantRoute {
           const main = html`${errorSummary(faults)} ${head(call)} ${form(call, typed, faults)}`;
           return answerPage(call, { title, main, status: 400 });
         }
-        const trust = await partOf("gateway", readTrustList(deps, call));
+        const trust = await partOf(call, "gateway", readTrustList(deps, call));
         const secrets = (sent.get("secret") ?? "").split(/[\s,]+/).filter((each) => each !== "");
         const steps = await verifySteps({ pasted, secrets, trust, now: call.now });
         return answerPage(call, { title, main: html`${head(call)} ${result(steps)} ${form(call, typed)}` });
@@ -107,7 +108,7 @@ const outcomes = {
 } as const;
 
 const columns: readonly Column<Step>[] = [
-  { label: "Check", cell: ({ title: name }) => name },
+  { label: "Check", cell: ({ check, title: name }) => html`<span id="check-${check}">${name}</span>` },
   { label: "Outcome", cell: ({ outcome }) => outcomes[outcome] },
   { label: "Why", cell: ({ detail }) => html`<span dir="auto">${detail}</span>` },
 ];
@@ -115,7 +116,17 @@ const columns: readonly Column<Step>[] = [
 function result(steps: readonly Step[]): Html {
   const { tone, text } = verdictOf(steps);
   const looks = { ok: "oknote", wait: "", bad: "badnote" } as const;
-  return html`<div class="note ${looks[tone]}" role="status"><b>${text}</b></div>
+  const failed = steps.filter(({ outcome }) => outcome === "failed");
+  const links = failed.map(({ check, title: name }) => html`<li><a href="#check-${check}">${name}</a></li>`);
+  return html`<div class="note ${looks[tone]}" role="status">
+      <b>${text}</b>
+      ${
+        links.length > 0 &&
+        html`<ul>
+          ${links}
+        </ul>`
+      }
+    </div>
     ${dataTable({ caption: `${steps.length} checks, in their order`, columns, rows: steps })}
     <h2>Verify another</h2>`;
 }

@@ -19,7 +19,7 @@ export function channelOptions(
     "grpc.max_receive_message_length": messageBytesMax,
     "grpc-node.flow_control_window": windowBytes,
     // grpc-js retries a request that a draining server refused only if the request fits these
-    // buffers (1 MiB by default).
+    // buffers: by default 1 MiB for a call, and 16 MiB for all calls of the channel.
     "grpc.per_rpc_retry_buffer_size": messageBytesMax,
     "grpc.retry_buffer_size": messageBytesMax * 8,
     // A restarted server is found again within half a second, before the next one is restarted; the

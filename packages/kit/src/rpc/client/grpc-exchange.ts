@@ -27,7 +27,9 @@ export class GrpcExchange {
   #message: Buffer | undefined;
   #wake = () => {};
 
-  /** Starts the call. Throws the signal's reason when it is already aborted. */
+  /**
+   * Starts the call. Throws a ConnectError, as `finish` does, when the signal has aborted already.
+   */
   constructor({ channel, path, deadline, metadata, body, signal }: CallOrder) {
     if (signal?.aborted) throw reasonOf(signal);
     this.#signal = signal;
@@ -81,8 +83,8 @@ export class GrpcExchange {
   }
 
   /**
-   * Throws when the call has failed: after an abort the signal's reason, else a ConnectError with
-   * details and metadata.
+   * Throws a ConnectError when the call has failed: after an abort one of the signal's reason,
+   * `Canceled` unless the reason is a ConnectError itself; else one with details and metadata.
    */
   finish(): void {
     const status = this.#status;

@@ -7,7 +7,7 @@ import { Channel, type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { freeBuffer } from "../../tuning/free-buffer.ts";
 import type { ServiceCredentials } from "../../tls/service-credentials.ts";
 import type { Tracing } from "../../telemetry/tracing/tracing.ts";
-import { endWithCall, endWithStream, startClientSpan } from "../context/call-span.ts";
+import { endWithCall, endWithStream, serverAttributes, startClientSpan } from "../context/call-span.ts";
 import { channelOptions } from "./channel-options.ts";
 import { keepDrainingCalls } from "../grpc-internals.ts";
 import { type CallOrder, GrpcExchange } from "./grpc-exchange.ts";
@@ -71,10 +71,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
     // an IP address.
     ...(options.credentials && { "grpc.ssl_target_name_override": serverName }),
   });
-  // The first host and port of the target. Interceptors see it in req.url, traces have it as
-  // `server.address`.
+  // The first host and port of the target. Interceptors see it in req.url.
   const authority = target.replace(/^(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?|,.*$/g, "");
   const baseUrl = `${options.credentials ? "https" : "http"}://${authority}`;
+  const server = serverAttributes(authority);
   let closed = false;
   const assertOpen = () => {
     if (closed) throw new ConnectError(`transport to ${target} is closed`, Code.Unavailable);
@@ -92,7 +92,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
       // timer and an error for each call.
       if (interceptors.length === 0) {
         const order = { ...route, signal, metadata: requestMetadata(headers) };
-        const span = tracing && startClientSpan(tracing, { method, headers, contextValues, authority }, order.metadata);
+        const span = tracing && startClientSpan(tracing, { method, headers, contextValues, server }, order.metadata);
         return endWithCall(span, callReplicas(replicas, order, method, message));
       }
       const frame = { ...frameOf(baseUrl, method, headers), contextValues: contextValues ?? createContextValues() };
@@ -104,7 +104,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): GrpcTranspor
     async stream(method, signal, timeoutMs = defaultTimeoutMs, headers, message, contextValues) {
       const route = routeOf(method, timeoutMs);
       const frame = { ...frameOf(baseUrl, method, headers), contextValues: contextValues ?? createContextValues() };
-      const span = tracing && startClientSpan(tracing, { method, headers, contextValues, authority }, frame.header);
+      const span = tracing && startClientSpan(tracing, { method, headers, contextValues, server }, frame.header);
       const req = { ...frame, stream: true as const, method, message };
       const next = (req: StreamRequest<typeof method.input, typeof method.output>) =>
         endWithStream(span, callServerStreaming(route, req));

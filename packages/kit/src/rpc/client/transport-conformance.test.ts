@@ -98,7 +98,7 @@ describe.each(pairs)("a unary call of $name", ({ door, protocol, connect }) => {
     expectOutOfRange(await failure(connect(port).upsertPhrase({})));
   });
 
-  test("headers and trailers travel both ways, binary ones unchanged", async () => {
+  test("headers travel both ways and trailers come back, binary ones unchanged", async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const { port } = await serve(door, {
       upsertPhrase: (_, { requestHeader, responseHeader, responseTrailer }) => {

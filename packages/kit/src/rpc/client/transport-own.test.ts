@@ -5,7 +5,7 @@ import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_serv
 import { describe, expect, test } from "vitest";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { failure, mesh, opened, overGrpcJs, phrase, piece, serve, untilCancelled } from "../testing/doors.ts";
-import { numberIn, teams } from "../testing/doors.ts";
+import { doors, limit, numberIn, teams } from "../testing/doors.ts";
 import { answerRaw } from "../testing/raw-server.ts";
 
 async function* none() {}
@@ -16,6 +16,12 @@ describe("our client", () => {
     const { port } = await serve(mesh, { upsertPhrase: () => phrase(1) });
     const client = createClient(PhraseService, opened(createGrpcTransport({ target: `dns:///localhost:${port}` })));
     expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(1);
+  });
+
+  test.each(doors)("gives bytes in an answer of the $name door as a Uint8Array, not as a Buffer", async (door) => {
+    const { port } = await serve(door, { upsertPhrase: () => ({ phraseJson: new Uint8Array(limit - 1024) }) });
+    const { phraseJson } = await createClient(PhraseService, opened(overGrpcJs(port))).upsertPhrase({});
+    expect(Object.getPrototypeOf(phraseJson)).toBe(Uint8Array.prototype);
   });
 
   test("fails a stream whose status is an error and whose status details claim success", async () => {

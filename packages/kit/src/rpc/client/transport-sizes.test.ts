@@ -15,13 +15,12 @@ const request = (asked: number, answered: number) => ({
   phraseJson: new Uint8Array(asked),
 });
 
-describe.each(pairs)("messages of $name", ({ door, ours, connect }) => {
+describe.each(pairs)("messages of $name", ({ door, connect }) => {
   test("a message of a little less than 16 MiB passes in both directions", async () => {
     const { port } = await serve(door, sized);
     const { phraseJson } = await connect(port).upsertPhrase(request(limit - 1024, limit - 1024));
     expect(phraseJson.length).toBe(limit - 1024);
     expect(phraseJson.every((byte) => byte === (limit - 1024) % 251)).toBe(true);
-    if (ours) expect(Object.getPrototypeOf(phraseJson)).toBe(Uint8Array.prototype);
   });
 
   test.each([

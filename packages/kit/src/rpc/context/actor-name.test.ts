@@ -7,7 +7,7 @@ test.each([
   ["Jürgen Ångström", "J%C3%BCrgen%20%C3%85ngstr%C3%B6m"],
   ["100 %", "100%20%25"],
   ["編集者 🖋", "%E7%B7%A8%E9%9B%86%E8%80%85%20%F0%9F%96%8B"],
-])("%j travels as %s", (actor, encoded) => {
+])("the actor %j travels as %s", (actor, encoded) => {
   expect(encodeActor(actor)).toBe(encoded);
   expect(decodeActor(encoded)).toBe(actor);
 });

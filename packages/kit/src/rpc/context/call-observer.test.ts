@@ -18,7 +18,7 @@ const endedAfter = (ms: number) => ({
 
 const refusal = (code: Code) => new ConnectError("no", code);
 
-describe("a call that has ended", () => {
+describe("a call", () => {
   it.each([
     { what: "that succeeded", code: "ok", error: undefined, ms: 0, level: "debug" },
     { what: "that was refused as expected", code: "not_found", error: refusal(Code.NotFound), ms: 0, level: "debug" },

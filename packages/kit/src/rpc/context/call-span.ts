@@ -2,6 +2,7 @@ import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import type { CallOptions, ContextValues, StreamResponse } from "@connectrpc/connect";
 import { Code, ConnectError, createContextKey, createContextValues } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
+import { experimental } from "@grpc/grpc-js";
 import { isSampled, sampledOf, type Span, type SpanAttributes, type Tracing } from "../../telemetry/tracing/tracing.ts";
 
 /**
@@ -52,8 +53,18 @@ interface ClientCall {
   readonly method: DescMethod;
   readonly headers: HeadersInit | undefined;
   readonly contextValues: ContextValues | undefined;
-  /** Host and port of the server. */
-  readonly authority: string;
+  /** From `serverAttributes`. */
+  readonly server: SpanAttributes;
+}
+
+/**
+ * The attributes of a client's spans that name its server.
+ *
+ * @param authority "host:port"; without a port it is 443, as for grpc-js
+ */
+export function serverAttributes(authority: string): SpanAttributes {
+  const { host = authority, port = 443 } = experimental.splitHostPort(authority) ?? {};
+  return { "server.address": host, "server.port": port };
 }
 
 /**
@@ -62,13 +73,13 @@ interface ClientCall {
  */
 export function startClientSpan(
   tracing: Tracing,
-  { method, headers, contextValues, authority }: ClientCall,
+  { method, headers, contextValues, server }: ClientCall,
   metadata: { set(name: string, value: string): void },
 ): Span | undefined {
   const parent = traceparentIn(headers);
   if (!isSampled(parent)) return undefined;
   const links = contextValues?.get(linksKey);
-  const attributes = { ...methodAttributes(method), "server.address": authority };
+  const attributes = { ...methodAttributes(method), ...server };
   const span = tracing.start({ name: nameOf(method), kind: "client", parent, attributes, ...(links && { links }) });
   metadata.set("traceparent", span.traceparent);
   return span;

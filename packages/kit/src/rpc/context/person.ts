@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import { comparableName } from "./comparable-name.ts";
 
+/** Issuer of the identities that sign in by one-time codes. */
+export const linkIssuer = "vidimus:link";
+
 /** Identifies a person: the issuer that signed the person in, and its name for the person. */
 export interface Identity {
   /**
-   * URL of an OpenID Connect issuer, or `vidimus:link`. Must not contain a line feed, which
+   * URL of an OpenID Connect issuer, or `linkIssuer`. Must not contain a line feed, which
    * separates issuer and subject in `personActor`.
    */
   readonly issuer: string;

@@ -9,7 +9,7 @@ import { DomainError } from "../../errors.ts";
 import { callContext } from "../context/call-context.ts";
 import { fromConnectError } from "../errors/error-table.ts";
 import { createGrpcTransport } from "../client/grpc-transport.ts";
-import { cleanUp, doors, failure, mib, numberIn, opened, overGrpcJs, phrase, serve } from "../testing/doors.ts";
+import { cleanUp, doors, failure, mib, numberIn, opened, overGrpcJs, phrase, piece, serve } from "../testing/doors.ts";
 import { logLines } from "../testing/log-lines.ts";
 
 const connect = (port: number) => createClient(PhraseService, opened(overGrpcJs(port)));
@@ -70,7 +70,7 @@ describe.each(doors)("the $name door", (door) => {
     expect([error.code, error.rawMessage]).toEqual([Code.DeadlineExceeded, "the deadline passed"]);
   });
 
-  it("accepts a caller's later deadline, and answers at it", async () => {
+  it("accepts a caller's later deadline, at which the call ends", async () => {
     const upsertPhrase = async ({ tenantId }: { tenantId: string }) => {
       if (tenantId === "never") return never;
       await new Promise((resolve) => setTimeout(resolve, 150));
@@ -147,6 +147,32 @@ describe.each(doors)("the $name door", (door) => {
     await new Promise((resolve) => session.ping(resolve));
     expect(session.state.remoteWindowSize).toBe(4 * mib);
     await closed;
+  });
+
+  it("pings its connections, and keeps those that answer, also while they drain", async () => {
+    const drained = Promise.withResolvers<void>();
+    const { port } = await serve(
+      door,
+      {
+        async *listPhrases() {
+          yield piece(1);
+          await drained.promise;
+          yield piece(2);
+        },
+      },
+      { pingMs: 250, sessionAgeMs: 1_000 },
+    );
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    cleanUp(() => session.destroy());
+    const headers = { ":path": `/${PhraseService.typeName}/ListPhrases`, "content-type": "application/grpc" };
+    const stream = session.request({ ":method": "POST", te: "trailers", ...headers }).resume();
+    stream.end(Buffer.alloc(5));
+    const trailers = once(stream, "trailers");
+    for (const _ of [1, 2, 3]) await once(session, "ping");
+    await once(session, "goaway");
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    drained.resolve();
+    expect((await trailers)[0]).toMatchObject({ "grpc-status": "0" });
   });
 
   it("stops although a TCP connection has no HTTP/2 session, and closes that connection", async () => {

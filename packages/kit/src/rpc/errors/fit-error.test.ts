@@ -19,6 +19,8 @@ test("an error that quotes any input stays small and well-formed", () => {
   const text = JSON.stringify(fitted);
   expect(Buffer.byteLength(text)).toBeLessThan(12_000);
   expect(
-    [fitted.message, ...fitted.violations.map(({ pointer }) => pointer)].every((part) => part.isWellFormed()),
+    [fitted.message, ...fitted.violations.flatMap(({ pointer, message }) => [pointer, message])].every((part) =>
+      part.isWellFormed(),
+    ),
   ).toBe(true);
 });

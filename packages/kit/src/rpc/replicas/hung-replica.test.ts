@@ -155,8 +155,7 @@ describe("a transition of a document, which would fail if it were made twice,", 
     const { first, second, keys, sent, ends } = await sendOneToEach();
     second.goOn();
     const before = first.calls();
-    // At least one of these calls goes to the server that hangs, and is made again at the other
-    // one.
+    // One of these calls goes to the server that hangs, and is made again at the other one.
     await longestMs(20, () => keys.listKeys({}));
     expect(first.calls()).toBe(before + 1);
     expect(sent()).toEqual([1, 1]);

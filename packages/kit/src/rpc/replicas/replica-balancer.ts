@@ -41,8 +41,8 @@ export function replicaOptions(replicas: Replicas): ChannelOptions {
 }
 
 /**
- * Returns channel options by which a changed certificate renews the connections, so that no
- * connection outlives the old certificate or a removed authority. New calls wait for the new
+ * Returns channel options by which a changed certificate renews the connections, so that no new
+ * call goes over one of the old certificate or of a removed authority. New calls wait for the new
  * connections; running ones end on the old ones.
  */
 export function renewalOptions({ certificate }: ServiceCredentials): ChannelOptions {

@@ -2,14 +2,14 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@vidimus/contracts/vidimus/errors/v1/errors";
 import { type Replicas, silentMs } from "./replicas.ts";
 
-/** Most times that one call is sent. */
+/** Most times that one call is sent, the first one included (ADR 0002). */
 const triesMax = 3;
 
 /**
- * Makes an idempotent call, and repeats it at another server while the first one is silent
- * (`Replica`) or when its connection is lost. Settles with the first answer; a refusal is an
- * answer, too. The slower attempt is not cancelled, because its answer shows that its server works
- * again.
+ * Makes an idempotent call, and repeats it while a server of the channel is silent and another one
+ * answers (`Replicas.hasDetour`), or when the call's connection is lost. Settles with the first
+ * answer; a refusal is an answer, too. The slower attempt is not cancelled, because its answer
+ * shows that its server works again.
  *
  * @param attempt makes the call at a server that the channel picks
  * @param signal of the caller; attempts end themselves when it aborts

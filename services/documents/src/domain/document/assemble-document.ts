@@ -75,7 +75,10 @@ export interface CheckableDocument {
   readonly builtInFaults?: readonly Violation[];
 }
 
-/** Parses stored parts. They were checked on intake and are not checked again. */
+/**
+ * Parses parts, of a draft or stored. `readMembers` wrote them as canonical JSON, so they are not
+ * checked again.
+ */
 export function parseParts(parts: DocumentParts): DocumentValue {
   return {
     title: parsePart(parts.title),

@@ -1,4 +1,7 @@
-/** The caller. `actor` and `role` are "" when the call's metadata has none. */
+/**
+ * Who acts: the caller, or whom the gateway names for an item. `actor` and `role` are "" when the
+ * call's metadata has none.
+ */
 export interface Actor {
   readonly actor: string;
   readonly role: string;

@@ -35,7 +35,7 @@ test.each<[string, JsonObject, string]>([
     "blocks",
     {
       blocks: [
-        { type: "header", text: " One\n" },
+        { type: "header", text: "One" },
         { type: "header", text: "two " },
       ],
     },

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-valu
 
 /**
  * Members that contain a node's children: in ProseMirror `content`, in Slate and Lexical
- * `children`, in NewsDoc `blocks`.
+ * `children`, in Draft.js `blocks`.
  */
 const childMembers = ["content", "children", "blocks"] as const;
 
@@ -33,7 +33,12 @@ export function flattenTitle(title: JsonObject): string | undefined {
 function nodeText(node: JsonValue): string {
   if (!isJsonObject(node)) return "";
   if (typeof node["text"] === "string") return node["text"];
-  const children = childMembers.flatMap((name) => node[name] ?? []);
-  const text = children.map(nodeText).join("");
+  const text = childMembers.map((name) => childrenText(name, node[name])).join("");
   return inlineTypes.has(node["type"]) ? text : ` ${text} `;
+}
+
+/** Blocks of Draft.js have their text in themselves, as leaves of a line have it elsewhere. */
+function childrenText(name: (typeof childMembers)[number], children: JsonValue = []): string {
+  const texts = (Array.isArray(children) ? children : [children]).map(nodeText);
+  return texts.join(name === "blocks" ? " " : "");
 }

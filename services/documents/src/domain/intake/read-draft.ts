@@ -34,7 +34,8 @@ export interface Draft {
 
 /**
  * Reads the JSON of one request, on the event loop or in a thread. Rejects with the errors of
- * `readDraft`.
+ * `readDraft`; in a thread also as `invalid` when the document takes too much time or memory, as
+ * `unavailable` when the thread fails, and with the reason of `signal`.
  */
 export type DraftReader = (tenantId: string, json: Uint8Array, form: DraftForm, signal?: AbortSignal) => Promise<Draft>;
 

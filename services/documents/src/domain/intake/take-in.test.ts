@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import type { NewDocument } from "../document/document.ts";
 import type { DocumentType } from "../types/document-type.ts";
 import { defaultWorkflow } from "../workflow/default-workflow.ts";
 import { readDraft } from "./read-draft.ts";
@@ -39,10 +40,19 @@ test("an unexpected error at a tenant's items fails only these items, and the ot
       return knownType(name);
     },
   };
+  const inserted: string[] = [];
+  const documents = {
+    ...noDocuments,
+    insert: async (taken: readonly NewDocument[]) => {
+      inserted.push(...taken.map(({ tenantId }) => tenantId));
+      return new Set<number>();
+    },
+  };
   const items = [item("demo", "a"), item("broken", "a"), item("rival", "a"), item("broken", "b")];
-  const outcomes = await takeIn({ ...deps, types }, items);
+  const outcomes = await takeIn({ ...deps, documents, types }, items);
   const stored = { documentId: expect.any(String) as string };
   expect(outcomes).toEqual([stored, fault, stored, fault]);
+  expect(inserted).toEqual(["demo", "rival"]);
 });
 
 test("a batch looks a type up once for each tenant, however many documents are of it", async () => {

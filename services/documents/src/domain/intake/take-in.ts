@@ -44,7 +44,7 @@ export interface IntakeStore {
 
 /**
  * `readDraft` of `checking/open-checking.ts` reads on the event loop or in a thread; `types` come
- * from `types/type-registry.ts`.
+ * from `types/type-registry.ts`; `documents` is `store/head-store.ts`.
  */
 export interface IntakeDeps {
   documents: IntakeStore;
@@ -86,9 +86,9 @@ interface Candidate extends DocumentReference {
 
 /**
  * Takes documents in. Each is checked on its own, and all valid ones are stored by one insert. An
- * id in use is reported before any fault below the envelope, so that a retry is safe even when the
- * schema has changed since. A repeated attempt (same token, same content) gets the answer of the
- * first.
+ * id in use is reported before any fault in the members of its document, so that a retry is safe
+ * even when the schema has changed since. A repeated attempt (same token, same content) gets the
+ * answer of the first.
  *
  * @returns one outcome for each item, in order
  */

@@ -23,7 +23,7 @@ function nested(levels: number, inner = ""): string {
   return "[".repeat(levels) + inner + "]".repeat(levels);
 }
 
-describe("what cannot be kept is refused, with the place", () => {
+describe("what cannot be kept is refused", () => {
   test.each<[string, string, string]>([
     ["a lone high surrogate", String.raw`{"a":["x","\ud83d"]}`, "/a/1"],
     ["a lone low surrogate", String.raw`{"a":"\udE00 "}`, "/a"],
@@ -37,7 +37,7 @@ describe("what cannot be kept is refused, with the place", () => {
     ["-(2^53 + 1)", "[-9007199254740993]", "/0"],
     ["the largest 64-bit number", '{"id":18446744073709551615}', "/id"],
     ["an integer of 60 digits", `[${"1234567890".repeat(6)}]`, "/0"],
-  ])("%s", (_, text, pointer) => {
+  ])("with its place: %s", (_, text, pointer) => {
     expect(refusal(text)).toMatchObject({ kind: "invalid", pointers: [pointer] });
   });
 

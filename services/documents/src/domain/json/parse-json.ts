@@ -18,12 +18,13 @@ const integersBlurFrom = 2 ** 53;
 
 /**
  * Parses JSON that can be stored: every accepted value has one canonical form on which all
- * canonicalisers agree, and keeps its numbers as they were sent, except that fractions round to the
- * nearest double. Of duplicate members the last wins.
+ * canonicalisers agree, and keeps its numbers as they were sent, except that those with a fraction
+ * or an exponent round to the nearest double. Of duplicate members the last wins.
  *
- * @throws DomainError `too_large` above 1 MiB; `invalid`, with a JSON pointer, for bytes that are
- * not UTF-8 or not JSON, for a byte order mark, lone surrogates, members named `__proto__`, numbers
- * beyond a double's range, integers that a double cannot hold exactly, and nesting beyond 64 levels
+ * @throws DomainError `too_large` above 1 MiB; `invalid` for bytes that are not UTF-8 or not JSON and
+ * for a byte order mark, and, with a JSON pointer, for lone surrogates, members named `__proto__`,
+ * numbers beyond a double's range, integers that a double cannot hold exactly, and nesting beyond 64
+ * levels
  */
 export function parseJson(bytes: Uint8Array): JsonValue {
   if (bytes.byteLength > documentBytesMax) {

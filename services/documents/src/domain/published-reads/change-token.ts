@@ -43,8 +43,8 @@ export function encodeChangeToken({ after, began }: ChangeToken, type: string): 
 
 /**
  * Reads a token. A token that was not made here for this type is refused: starting over would hide
- * removals from the reader, and the position of another type's token is behind changes of this type
- * that the reader never got.
+ * removals from the reader, and reading on from another type's token would skip changes of this
+ * type that the reader never got.
  *
  * @throws DomainError `invalid` for such a token
  */

@@ -38,10 +38,10 @@ export async function readLinked(
   const ids = [...linked].slice(0, linksMax);
   if (ids.length === 0) return [];
   const found = await publications.findVisible(tenantId, ids, bytesMax, at);
-  const place = new Map(ids.map((id, index) => [id, index]));
+  const positions = new Map(ids.map((id, index) => [id, index]));
   return found
     .filter(({ type }) => isPublishableType(type))
-    .toSorted((a, b) => (place.get(a.documentId) ?? 0) - (place.get(b.documentId) ?? 0));
+    .toSorted((a, b) => (positions.get(a.documentId) ?? 0) - (positions.get(b.documentId) ?? 0));
 }
 
 function linkedIds({ bytes, linksStart, linksEnd }: LinkingDocument): string[] {

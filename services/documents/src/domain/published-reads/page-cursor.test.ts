@@ -13,10 +13,10 @@ test("a cursor holds a position and a moment in at most 128 characters", () => {
       fc.uuid(),
       fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
       (updatedAt, documentId, moment) => {
-        const place = { position: { updatedAt, documentId }, moment };
-        const cursor = encodeCursor(place, walk);
+        const held = { position: { updatedAt, documentId }, moment };
+        const cursor = encodeCursor(held, walk);
         expect(cursor.length).toBeLessThanOrEqual(128);
-        expect(decodeCursor(cursor, walk)).toEqual(place);
+        expect(decodeCursor(cursor, walk)).toEqual(held);
       },
     ),
   );

@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { readKeys } from "./publication-keys.ts";
+import { filterNames, readKeys } from "./publication-keys.ts";
 
 const none = {
   slug: undefined,
@@ -45,4 +46,10 @@ test("a value of another kind than expected gives no key", () => {
 test("a value of more than 1,024 characters is left out", () => {
   const meta = { slug: "s".repeat(1_025), sites: ["t".repeat(1_025), "main"] };
   expect(readKeys("core/article", { meta, links: [] })).toStrictEqual({ ...none, site: ["main"] });
+});
+
+test("docs/publisher-reads.md names every filter in the address of a collection", () => {
+  const page = readFileSync(new URL("../../../../../docs/publisher-reads.md", import.meta.url), "utf8");
+  const [, query = ""] = /`\/\{coll\}\?([\w=&]+)`/.exec(page) ?? [];
+  expect(filterNames.filter((name) => !query.split("&").includes(`${name}=`))).toEqual([]);
 });

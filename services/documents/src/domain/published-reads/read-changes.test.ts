@@ -15,7 +15,10 @@ const typeOf = (at: number) => (at < 2 ? "core/tag" : "core/article");
  */
 type Commit = readonly number[];
 
-/** A tenant's publications and clock, which change by a step of `schedule` between two reads. */
+/**
+ * A tenant's publications and clock. A step of `schedule` changes them before each read, and
+ * another one after it.
+ */
 function newsroom(schedule: readonly (readonly Commit[])[]) {
   const rows = new Map<string, PublicationState>();
   const types: Record<string, Date> = {};
@@ -24,9 +27,9 @@ function newsroom(schedule: readonly (readonly Commit[])[]) {
   let asked = 0;
   let listed = 0;
 
-  function commit(places: Commit): void {
+  function commit(changed: Commit): void {
     tick += 1;
-    for (const at of new Set(places)) {
+    for (const at of new Set(changed)) {
       const documentId = ids[at]!;
       const before = rows.get(documentId);
       const bytes = before?.bytes ? {} : { bytes: Buffer.from(`{"tick":${tick}}`), linksStart: 0, linksEnd: 0 };
@@ -38,7 +41,7 @@ function newsroom(schedule: readonly (readonly Commit[])[]) {
   }
 
   async function lookAway(): Promise<void> {
-    for (const places of rest.next().value ?? []) if (places.length > 0) commit(places);
+    for (const changed of rest.next().value ?? []) if (changed.length > 0) commit(changed);
   }
 
   const deps: ListPublishedChangesDeps = {
@@ -56,12 +59,12 @@ function newsroom(schedule: readonly (readonly Commit[])[]) {
       listChanges: async (_tenantId, { types: wanted, after, began, limit }) => {
         listed += 1;
         await lookAway();
-        const place = (row: { updatedAt: Date; documentId: string }) =>
+        const positionOf = (row: { updatedAt: Date; documentId: string }) =>
           `${row.updatedAt.toISOString()} ${row.documentId}`;
         const found = [...rows.values()]
-          .filter((row) => wanted.includes(row.type) && place(row) > place(after))
+          .filter((row) => wanted.includes(row.type) && positionOf(row) > positionOf(after))
           .filter((row) => row.bytes || row.updatedAt > began)
-          .toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
+          .toSorted((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
         await lookAway();
         return { changes: found.slice(0, limit), hasMore: found.length > limit };
       },

@@ -110,8 +110,8 @@ async function read(
   if (!isBefore(token.after, newest)) return { changes: [], hasMore: false, after: later(token.after, examined) };
   const at = { moment: clock.moment, signal };
   const { changes, hasMore } = await deps.publications.listChanges(tenantId, { types, ...token, limit }, bytesMax, at);
-  const place = changes.at(-1) ?? token.after;
-  return { changes, hasMore, after: hasMore ? place : later(place, examined) };
+  const position = changes.at(-1) ?? token.after;
+  return { changes, hasMore, after: hasMore ? position : later(position, examined) };
 }
 
 function toAnswer(changes: readonly PublicationState[], since: string, hasMore: boolean): ChangeAnswer {

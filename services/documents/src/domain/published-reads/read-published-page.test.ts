@@ -109,11 +109,11 @@ describe("the clock is confirmed", () => {
   });
 
   test.each([
-    ["as much by updatedSince", { updatedSince: new Date(7) }, ["page"]],
-    ["as much by a tag", { knownTag: pageEtag(new Date(7), query) }, ["clock", "page"]],
-    ["the tag of another page", { knownTag: pageEtag(new Date(8), ["core/image"]) }, ["clock", "page"]],
-    ["an unnamed page (*)", { knownTag: "*" }, ["clock", "page"]],
-  ])("not for a reader that has seen %s", async (_, more, looks) => {
+    ["by updatedSince", { updatedSince: new Date(7) }, ["page"]],
+    ["by a tag", { knownTag: pageEtag(new Date(7), query) }, ["clock", "page"]],
+    ["by the tag of another page", { knownTag: pageEtag(new Date(8), ["core/image"]) }, ["clock", "page"]],
+    ["any page (*)", { knownTag: "*" }, ["clock", "page"]],
+  ])("not for a reader that has seen no more than the process knows: %s", async (_, more, looks) => {
     const deps = stores(at(7), at(7), [7]);
     await tagOf(deps, more);
     expect(deps.looks).toEqual(looks);
@@ -129,8 +129,8 @@ describe("the clock is confirmed", () => {
 
 describe("a cursor", () => {
   const walk = walkOf([type, noFilter, null]);
-  const place = { updatedAt: new Date(5), documentId: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10" };
-  const cursorAt = (moment: bigint, own = walk) => encodeCursor({ position: place, moment }, own);
+  const position = { updatedAt: new Date(5), documentId: "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10" };
+  const cursorAt = (moment: bigint, own = walk) => encodeCursor({ position, moment }, own);
 
   async function read(cursor: string, clock: ClockReading, more: Partial<PageRequest> = {}) {
     const deps = stores(clock, clock, [4]);

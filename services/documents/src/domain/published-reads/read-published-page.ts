@@ -102,7 +102,7 @@ export async function currentEtag(
 /**
  * Reads the clock, not older than what the caller has seen. A caller that sends no tag gets the
  * reading that this process remembers, which saves a read. When the remembered reading is outdated,
- * the page's tag is too old, and the caller's next conditional read gets the page again.
+ * the page's tag may be too old, and the caller's next conditional read then gets the page again.
  */
 async function readClock(clocks: ClockReader, tenantId: string, request: PageRequest): Promise<ClockReading> {
   const hasSeen = request.ifNoneMatch !== "" || request.knownTag !== "";
@@ -142,11 +142,11 @@ function etagAt(stamp: Date | undefined, request: PageRequest): string {
 }
 
 /**
- * Reads one page. The clock is read before the documents: a publication in between makes the tag
- * older than the page, so the next conditional read gets the page again. In the other order that
- * publication would be missed. The documents are read at the clock's moment or at that of the page
- * before, whichever is later, because after a failover a read without a moment may return an older
- * state.
+ * Reads one page. The clock is read before the documents: a change in between can make the tag
+ * older than the page, but never newer, so at worst the next conditional read gets the page again.
+ * In the other order that change would be missed. The documents are read as of the clock's moment or
+ * that of the page before, whichever is later, or of any later one: after a failover a read without
+ * a moment may return an older state.
  *
  * @throws DomainError `invalid` for a foreign cursor, when those are refused
  */
@@ -170,7 +170,11 @@ export async function readPublishedPage(
   }
 }
 
-/** The cursor; undefined to start with the newest document. */
+/**
+ * The cursor; undefined to start with the newest document.
+ *
+ * @throws DomainError "invalid" for a foreign cursor, when the request refuses those
+ */
 function readCursor(request: PageRequest): PageCursor | undefined {
   if (request.cursor === "") return undefined;
   const cursor = decodeCursor(request.cursor, walkOfRequest(request));

@@ -13,9 +13,12 @@ export interface ClockReading {
   readonly types: Readonly<Record<string, Date>>;
 }
 
-/** Options of a read that must include what a clock reading shows. */
+/** Options of a read that must not be older than a moment. */
 export interface ReadAt {
-  /** The reading's moment; the read may also include later commits. Undefined without a reading. */
+  /**
+   * The read includes what was committed up to this moment: of a clock's reading, a cursor or a
+   * page. It may include later commits. Undefined for no such bound.
+   */
   readonly moment: Moment | undefined;
   readonly signal: AbortSignal;
 }

@@ -25,7 +25,15 @@ test("a host that a site loses in a batch is free for the batch's other sites, i
 
 test("of two sites of a batch that claim the same host, the first gets it", () => {
   const sites = [claiming("a", ["x.example"], true), claiming("b", ["x.example"], true)];
-  expect([...checkSites([], new Set(["a", "b"]), sites).keys()]).toEqual(["b"]);
+  expect([...checkSites([], new Set(["a", "b"]), sites)]).toEqual([
+    [
+      "b",
+      [
+        { pointer: "/meta/hosts/0", message: "is x.example, a host of published site a" },
+        { pointer: "/meta/primary", message: "published site a is the primary one" },
+      ],
+    ],
+  ]);
 });
 
 test("a site may be published again with its own host", () => {

@@ -16,7 +16,6 @@ interface SiteKeys {
   readonly primary: string | undefined;
 }
 
-/** The claim that follows from a document's keys; undefined for a document that is no site. */
 export function claimOf(type: string, documentId: string, { host, primary }: SiteKeys): SiteClaim | undefined {
   return type === siteType ? { documentId, hosts: host ?? [], isPrimary: primary !== undefined } : undefined;
 }

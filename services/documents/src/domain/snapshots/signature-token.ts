@@ -8,7 +8,9 @@ export function encodeSignatureToken({ tenantId, documentId, sequence }: Snapsho
 }
 
 /**
- * The position in a token; undefined for "". Throws `invalid` for a token that was not made here.
+ * The position in a token; undefined for "". A forged position is not detected.
+ *
+ * @throws DomainError `invalid` for a token that holds no position
  */
 export function decodeSignatureToken(token: string): SnapshotKey | undefined {
   if (token === "") return undefined;

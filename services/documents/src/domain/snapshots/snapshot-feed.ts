@@ -74,7 +74,7 @@ export interface SignedSnapshot extends SnapshotKey {
 
 /** A snapshot, and the older snapshots of its document that delivery must take first. */
 export interface FeedSnapshot extends SignedSnapshot {
-  /** Sequences, ascending; empty when the snapshot itself is not pending. */
+  /** Sequences, ascending; absent when the snapshot itself is not pending. */
   readonly olderPending?: readonly number[];
 }
 
@@ -92,7 +92,8 @@ export function encodePendingToken({ committedAt, tenantId, documentId, sequence
 }
 
 /**
- * The position in a token; undefined for "". Throws `invalid` for a token that was not made here.
+ * The position in a token; undefined for "". Throws `invalid` for a token that holds no position. A
+ * forged position is not detected.
  */
 export function decodePendingToken(token: string): CommittedSnapshot | undefined {
   if (token === "") return undefined;

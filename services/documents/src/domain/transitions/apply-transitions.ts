@@ -4,7 +4,7 @@ import { type Loaded, refusal, traceOf, type TransitionResult } from "./attempt.
 import type { Changes, Slug } from "./changes.ts";
 import { checkTransitionGuards, hostsOf, refuseSite } from "./transition-guards.ts";
 import type { PublicationChecks } from "./publication-checks.ts";
-import { publish, type PublishContext } from "./publish.ts";
+import { publish, type PublishBatch } from "./publish.ts";
 import { SlugTable } from "./slug-table.ts";
 
 export interface ApplyDeps {
@@ -17,7 +17,7 @@ export interface ApplyDeps {
 }
 
 /** State that the attempts of one transaction share. */
-interface ApplyContext extends PublishContext {
+interface ApplyBatch extends PublishBatch {
   readonly changes: Changes;
 }
 
@@ -71,12 +71,12 @@ export async function applyAll(
 ): Promise<Applied> {
   const slugs = new SlugTable(held);
   const changes: Changes = { heads: [], history: [], publications: [], snapshots: [], retiredSlugs: [] };
-  const context = { slugs, now, changes, sequenceFloor: deps.sequenceFloor };
+  const batch = { slugs, now, changes, sequenceFloor: deps.sequenceFloor };
   const applied = new Map<string, TransitionResult | DomainError>();
   for (const attempt of loaded) {
     const outcome = await refusal(async () => {
       await check(deps, tenantId, attempt, slugs, now);
-      return apply(attempt, context);
+      return apply(attempt, batch);
     });
     applied.set(attempt.request.documentId, outcome);
   }
@@ -110,10 +110,10 @@ function check(
   });
 }
 
-function apply(loaded: Loaded, context: ApplyContext): TransitionResult {
+function apply(loaded: Loaded, batch: ApplyBatch): TransitionResult {
   const { request, head, plan } = loaded;
-  const { now, changes } = context;
-  const lastPublished = plan.lastPublished && publish(loaded, plan.lastPublished, context);
+  const { now, changes } = batch;
+  const lastPublished = plan.lastPublished && publish(loaded, plan.lastPublished, batch);
   const { documentId, type } = head;
   // Another process with a faster clock may have written the head; history must still be in order.
   const at = new Date(Math.max(now.getTime(), head.changedAt.getTime() + 1));

@@ -75,7 +75,7 @@ interface AnsweredTransition {
   readonly updatedAt?: Date;
 }
 
-/** Everything one transaction writes. */
+/** What one transaction writes besides the tenant's clock. */
 export interface Changes {
   readonly heads: HeadChange[];
   readonly history: TransitionEntry[];

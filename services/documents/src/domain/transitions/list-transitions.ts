@@ -41,7 +41,10 @@ interface Allowed {
   readonly transitions: readonly AllowedTransition[];
 }
 
-/** Lists the transitions that the role of `by` may take now. Throws `not_found`. */
+/**
+ * Lists the transitions that the role of `by` may take in the document's state, also those that a
+ * guard refuses now. Throws `not_found`.
+ */
 export async function listTransitions(
   deps: ListTransitionsDeps,
   { tenantId, documentId }: { readonly tenantId: string; readonly documentId: string },

@@ -6,7 +6,7 @@ import type { Changes } from "./changes.ts";
 import type { SlugTable } from "./slug-table.ts";
 
 /** What the publications of one transaction share. */
-export interface PublishContext {
+export interface PublishBatch {
   readonly slugs: SlugTable;
   readonly now: Date;
   /** Sequences are higher than this; see `ApplyDeps`. */
@@ -21,7 +21,7 @@ export interface PublishContext {
 export function publish(
   { request, head, version: { parts, keys } }: Loaded,
   { version, status, snapshot, isFinal }: NonNullable<TransitionPlan["lastPublished"]>,
-  { slugs, now: updatedAt, changes, sequenceFloor }: PublishContext,
+  { slugs, now: updatedAt, changes, sequenceFloor }: PublishBatch,
 ): LastPublished {
   const { documentId, type } = head;
   const sequence = Math.max(head.lastPublished?.sequence ?? 0, sequenceFloor) + 1;

@@ -5,10 +5,11 @@ import type { TransitionRequest, TransitionResult, TransitionOutcome } from "./a
 import type { TransitionTransaction } from "./transition-transaction.ts";
 
 /**
- * A request whose token is in its document's history gets the first answer; other requests keep
- * their outcome.
+ * A request whose token is in its document's history gets the first answer, or is refused when the
+ * token named another transition or version. Other requests keep their outcome, and so do those
+ * that the caller's role may not make.
  *
- * History is read only after a refusal or after the unique index refused the token, so that first
+ * History is read only after a refusal or after a unique index refused a row, so that first
  * requests cost no extra statement.
  */
 export async function answerRepeated(

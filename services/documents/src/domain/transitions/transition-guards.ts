@@ -58,8 +58,8 @@ interface GuardedTransition {
 /**
  * Checks the guards of a transition.
  *
- * @throws DomainError `failed_precondition` with reason `guard_failed`, whose metadata say where
- * the document stands
+ * @throws DomainError `failed_precondition` with reason `guard_failed`, whose metadata are `guard`
+ * and those of `standingFacts`; what the functions of `transition` throw
  */
 export async function checkTransitionGuards(transition: GuardedTransition): Promise<void> {
   const { head, definition, chosen, version, by, now } = transition;

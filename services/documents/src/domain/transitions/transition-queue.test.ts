@@ -54,9 +54,15 @@ describe("the queue", () => {
   });
 
   test("takes a document into each transaction at most once, in the order of arrival", async () => {
-    const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf));
-    await Promise.all(["a", "a", "b", "a"].map((id) => transition("acme", requestOf(id))));
+    const names: string[][] = [];
+    const { transition, batches } = queueOver(async (requests) => {
+      names.push(requests.map(({ name }) => name));
+      return requests.map(transitionedOf);
+    });
+    const arriving = ["a", "a", "b", "a"].map((id, at) => transition("acme", requestOf(id, `step-${at}`)));
+    await Promise.all(arriving);
     expect(batches).toEqual([["a", "b"], ["a"], ["a"]]);
+    expect(names).toEqual([["step-0", "step-2"], ["step-1"], ["step-3"]]);
   });
 
   test("never runs transitions of two tenants in one transaction", async () => {

@@ -8,7 +8,7 @@ export interface TransitionQueueOptions {
   /**
    * Runs transitions of one tenant in one transaction, each document once; the outcome is undefined
    * for those that are left to the next transaction, for example because they did not fit.
-   * `open-publishing.ts` passes `transitionDocuments`, in a transaction of
+   * `open-publishing.ts` passes `transitionBatch`, in a transaction of
    * `store/transition-store.ts`.
    */
   runBatch(tenantId: string, requests: readonly TransitionRequest[]): Promise<TransitionOutcome[]>;
@@ -49,8 +49,8 @@ interface Waiting {
 /**
  * Collects the transitions of each tenant while one of its transactions runs, and runs them
  * together in the next one. The first transition of an idle tenant starts at once; a busy tenant
- * has one commit for up to 64 transitions. A tenant has one transaction at a time, because each of
- * them locks the tenant's clock.
+ * has one commit for up to 64 transitions. A tenant has one transaction at a time, because those
+ * that change what readers see lock the tenant's clock, and a second one would meet a conflict.
  */
 export function createTransitionQueue(options: TransitionQueueOptions): RunTransition {
   const tenants = new Map<string, TenantQueue>();

@@ -48,7 +48,7 @@ export interface TransitionTransaction {
 export class TransactionConflict extends Error {
   override readonly name = "TransactionConflict";
   /**
-   * Whether the conflict came before the first write, as it does at the clock; it was then not
+   * Whether the conflict came before `write` was called, as one at the clock does; it was then not
    * caused by a single document.
    */
   readonly beforeWriting: boolean;

@@ -16,7 +16,10 @@ export interface TypeSchemas {
   complete: AnySchemaObject;
 }
 
-/** Called with the violations found so far; without an argument after a step that finds none. */
+/**
+ * Called with the violations found so far; without an argument, or with none, after a step that
+ * found none, such as reading a document or compiling a schema.
+ */
 export type Progress = (found?: Violation[]) => void;
 
 /** Checks a document against the schemas of a type. Returns at most 20 violations. */
@@ -29,6 +32,7 @@ export function schemaCheck(schemas: TypeSchemas): SchemaCheck {
   return (document, tier, progress = () => {}) => {
     const shape = checkShape(document, progress);
     if (tier === "shape") return shape;
+    progress(shape);
     const complete = checkComplete(document, (found) => progress(found && shape.concat(found)));
     return shape.concat(complete).slice(0, violationsMax);
   };
@@ -50,6 +54,7 @@ function lazyCheck(schema: AnySchemaObject): (document: DocumentValue, progress:
       if (JSON.stringify(document).length > 65_536) return found;
       progress(found);
       all ??= compileSchema(schema, { allErrors: true });
+      progress();
       return all(document) ? [] : toViolations(all.errors);
     } catch (error) {
       if (error instanceof RangeError) return [endless];

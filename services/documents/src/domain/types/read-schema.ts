@@ -7,7 +7,8 @@ import { compileSchema } from "./compile-schema.ts";
 
 /**
  * Reads a schema to be added, on the event loop or in a thread. Rejects with the errors of
- * `readSchema`.
+ * `readSchema`; in a thread also as `invalid` when the schema takes too much time or memory, and as
+ * `unavailable` when the thread fails.
  */
 export type SchemaReader = (tenantId: string, field: string, bytes: Uint8Array) => Promise<Uint8Array>;
 

@@ -64,6 +64,11 @@ describe("which type a name means", () => {
     const first = await types.at("demo", "acme/recipe", 1);
     expect(await first.check(document, "publication")).toMatchObject([{ pointer: "/meta/one" }]);
     expect((await types.at("demo", "core/tag", 0)).name).toBe("core/tag");
+  });
+
+  test("a generation that a type does not have is an error", async () => {
+    const { types, add } = registry();
+    add("demo", "acme/recipe", 1, {});
     await expect(types.at("demo", "acme/recipe", 3)).rejects.toThrow("no generation 3");
   });
 

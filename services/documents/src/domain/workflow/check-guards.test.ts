@@ -87,9 +87,9 @@ describe("neverPublished", () => {
 
 describe("metaPresent", () => {
   test("refuses with a pointer for every key that is missing, null or empty", async () => {
-    const guard: Guard = { kind: "metaPresent", keys: ["a", "b", "c", "d", "e/f"] };
-    const checked = check(guard, { meta: { a: 0, b: null, c: "", d: [] } });
-    const pointers = ["/meta/b", "/meta/c", "/meta/d", "/meta/e~1f"];
+    const guard: Guard = { kind: "metaPresent", keys: ["a", "b", "c", "d", "e", "f", "g/h"] };
+    const checked = check(guard, { meta: { a: 0, b: null, c: "", d: [], e: {}, f: { g: null } } });
+    const pointers = ["/meta/b", "/meta/c", "/meta/d", "/meta/e", "/meta/g~1h"];
     await expect(checked).rejects.toMatchObject({ violations: pointers.map((pointer) => ({ pointer })) });
   });
 });

@@ -122,7 +122,8 @@ function secondPair({ actor, writer }: GuardFacts): string | undefined {
 }
 
 function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === null || value === "";
 }
 
 function hasLink(links: readonly unknown[], rel: string): boolean {

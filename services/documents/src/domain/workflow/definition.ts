@@ -57,8 +57,8 @@ export interface WorkflowDefinition {
   /** Roles that may create documents; absent for every known role. */
   readonly create?: readonly string[];
   /**
-   * From state to the roles that may edit a document in this state. In a state that is not in the
-   * map every known role may.
+   * From state to the roles that may edit a document in this state, besides `owner` and `admin`. In
+   * a state that is not in the map every known role may, but for terminal ones, in which nobody may.
    */
   readonly edit: ReadonlyMap<string, readonly string[]>;
   readonly transitions: readonly Transition[];

@@ -8,9 +8,9 @@ import { callingActor, requireBatch } from "../requests.ts";
 /**
  * Takes many documents in; each succeeds or fails on its own.
  *
- * @param fromItem reads an item, given the actor of the call: at the teams door
- * `fromCreateRequest`, which refuses `created_by`; at the mesh door `fromGatewayItem`, which takes
- * the actor from `created_by`
+ * @param fromItem reads an item, given the actor of the call; what it throws fails the whole call.
+ * At the teams door `fromCreateRequest`, which refuses `created_by`; at the mesh door
+ * `fromGatewayItem`, which takes the actor from `created_by`
  */
 export function batchCreateDocuments(
   deps: IntakeDeps,

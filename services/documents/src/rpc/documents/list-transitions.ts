@@ -12,9 +12,9 @@ import { callingActor } from "../requests.ts";
 import { toLastPublished } from "./messages.ts";
 
 export function listTransitions(
-  deps: Omit<ListTransitionsDeps, "publications"> & { publication: Pick<ListTransitionsDeps, "publications"> },
+  deps: Omit<ListTransitionsDeps, "publications"> & { publishing: Pick<ListTransitionsDeps, "publications"> },
 ): MethodImpl<typeof DocumentService.method.listTransitions> {
-  const { publications } = deps.publication;
+  const { publications } = deps.publishing;
   return async (request, context) => {
     const tenantId = requireTenantId(request.tenantId);
     const documentId = requireDocumentId(request.documentId);

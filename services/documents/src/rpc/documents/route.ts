@@ -32,7 +32,7 @@ type DocumentServiceDeps = IntakeDeps &
   GetDocumentVersionDeps &
   ListDocumentVersionsDeps &
   ListDocumentHistoryDeps &
-  ListDocumentsDeps & { publication: TransitionDocumentDeps & Pick<ListTransitionsDeps, "publications"> };
+  ListDocumentsDeps & { publishing: TransitionDocumentDeps & Pick<ListTransitionsDeps, "publications"> };
 
 export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
   const methods = route(DocumentService, {
@@ -47,8 +47,8 @@ export function documentRoute(deps: DocumentServiceDeps): TeamsRoute {
     listDocumentVersions: listDocumentVersions(deps),
     getDocumentVersion: getDocumentVersion(deps),
     listDocumentHistory: listDocumentHistory(deps),
-    transitionDocument: transitionDocument(deps.publication),
-    batchTransitionDocuments: batchTransitionDocuments(deps.publication),
+    transitionDocument: transitionDocument(deps.publishing),
+    batchTransitionDocuments: batchTransitionDocuments(deps.publishing),
   });
   return teamsRoute(methods, {
     createDocument: "write",

@@ -11,7 +11,7 @@ import { requireBatch } from "../requests.ts";
 /** A page's tag is made from the request and the tenant's clock, without reading the page. */
 type RevalidatePublishedPagesDeps = Pick<ListPublishedDocumentsDeps, "clocks">;
 
-/** Answers for each page: its current tag when the caller has this tag, else "". Reads no page. */
+/** Answers for each page: its current tag when the caller has this tag, else "". */
 export function revalidatePublishedPages(
   deps: RevalidatePublishedPagesDeps,
 ): MethodImpl<typeof PublishedDocumentService.method.revalidatePublishedPages> {

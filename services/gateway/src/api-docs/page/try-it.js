@@ -54,15 +54,21 @@ async function send(form) {
 
 for (const form of document.querySelectorAll("form.try")) {
   form.hidden = false;
+  const body = form.querySelector("textarea");
+  const idIn = (text = "") => /"id": "([0-9a-f-]{36})"/.exec(text)?.[1];
+  let exampleId = idIn(body?.value);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    // A new id for each call, because a second document with the same id is refused with 409. An id
+    // that the person has typed stays.
+    if (exampleId && idIn(body.value) === exampleId) {
+      body.value = body.value.replace(exampleId, crypto.randomUUID());
+      exampleId = idIn(body.value);
+    }
     void send(form);
   });
-  // A new id for each call, because a second document with the example's id would be refused with
-  // 409.
-  const body = form.querySelector("textarea");
-  if (body) body.value = body.value.replace(/"id": "[0-9a-f-]{36}"/, () => `"id": "${crypto.randomUUID()}"`);
   form.querySelector("select")?.addEventListener("change", ({ target }) => {
     body.value = target.selectedOptions[0].dataset.example;
+    exampleId = idIn(body.value);
   });
 }

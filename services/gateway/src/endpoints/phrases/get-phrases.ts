@@ -102,8 +102,8 @@ export const getPhrases = defineRoute({
 });
 
 /**
- * Reads the next piece when the socket has taken the one before. Before it yields a piece, it calls
- * `show` with the revision of the piece's rows.
+ * Reads a piece only when the answer can take it, so that a slow reader slows the export down at
+ * phrases. Before it yields a piece, it calls `show` with the revision of the piece's rows.
  */
 async function* exported(
   { phrases }: GetPhrasesDeps,

@@ -92,13 +92,13 @@ export const postPhrasesImport = defineRoute({
         const refusal = fromConnectError(error);
         if (refusal?.kind !== "invalid") throw error;
         await charge.refundAllBut(Math.ceil(bodyRows / refusedRowsPerPoint));
-        throw withPlaces(refusal);
+        throw withRows(refusal);
       }
     },
 });
 
 /** The refusal of an import, with the CSV line or the array index of each violation. */
-function withPlaces({ message, violations }: DomainError): HttpError {
+function withRows({ message, violations }: DomainError): HttpError {
   return new HttpError("INVALID_PAYLOAD", message, {
     details: violations.map(({ pointer, message, line }) =>
       line === undefined ? { index: Number(pointer.split("/")[1]), pointer, message } : { line, pointer, message },

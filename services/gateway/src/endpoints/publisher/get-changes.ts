@@ -4,6 +4,7 @@ import type {
   PublishedDocumentService,
 } from "@vidimus/contracts/vidimus/documents/v1/published_document_service";
 import { type Static, Type } from "typebox";
+import type { BufferedBody } from "../../http/answers/answer.ts";
 import { weakTag } from "../../http/answers/etag.ts";
 import { limitParameter, readLimit } from "./published-page.ts";
 import { publishedAnswer } from "./published-answer.ts";
@@ -105,8 +106,8 @@ export const getChanges = defineRoute({
   },
   handler: (deps: GetChangesDeps) => async (call) => {
     const answer = await readChanges(deps, call, call.query);
-    const body = changesBody(answer);
-    return publishedAnswer(call, { etag: weakTag(body) }, () => body);
+    const { etag, body } = representationOf(answer);
+    return publishedAnswer(call, { etag }, () => body);
   },
 });
 
@@ -138,8 +139,28 @@ function isEmpty({ itemsJson }: ListPublishedChangesResponse): boolean {
   return itemsJson.byteLength <= "[]".length;
 }
 
+interface Representation {
+  readonly etag: string;
+  readonly body: BufferedBody;
+}
+
+const representations = new WeakMap<ListPublishedChangesResponse, Representation>();
+
+/**
+ * The body of an answer and its tag, made once for all followers who share the answer. A copy and a
+ * tag for each of 200 followers of 4 MiB took 800 MiB, and the event loop for 1.5 s.
+ */
+function representationOf(answer: ListPublishedChangesResponse): Representation {
+  const known = representations.get(answer);
+  if (known) return known;
+  const body = changesBody(answer);
+  const made = { etag: weakTag(body), body };
+  representations.set(answer, made);
+  return made;
+}
+
 const head = Buffer.from('{"ok":true,"data":{"items":');
 
-function changesBody({ itemsJson, since, hasMore }: ListPublishedChangesResponse): Buffer {
-  return Buffer.concat([head, itemsJson, Buffer.from(`,"since":${JSON.stringify(since)},"hasMore":${hasMore}}}`)]);
+function changesBody({ itemsJson, since, hasMore }: ListPublishedChangesResponse): Uint8Array[] {
+  return [head, itemsJson, Buffer.from(`,"since":${JSON.stringify(since)},"hasMore":${hasMore}}}`)];
 }

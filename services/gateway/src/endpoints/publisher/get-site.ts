@@ -68,6 +68,6 @@ export const getSite = defineRoute({
   handler: (deps: GetSiteDeps) => async (call) => {
     const request = { tenantId: call.caller.tenantId, host: call.query.host ?? "", ifNoneMatch: heldTag(call) };
     const answer = await deps.published.getPublishedSite(request, call.rpc);
-    return publishedAnswer(call, answer, () => Buffer.concat([head, answer.siteJson, tail]));
+    return publishedAnswer(call, answer, () => [head, answer.siteJson, tail]);
   },
 });

@@ -113,14 +113,14 @@ export const getVersion = defineRoute({
   },
 });
 
-function versionBody({ version, snapshots }: GetPublishedVersionResponse): Buffer {
+function versionBody({ version, snapshots }: GetPublishedVersionResponse): Uint8Array[] {
   const newest = snapshots.at(-1);
   if (!newest) throw new Error("a published version without a snapshot");
-  return Buffer.concat([
+  return [
     Buffer.from(`{"ok":true,"data":{"version":{"version":${version},"document":`),
     newest.snapshotJson,
     Buffer.from(`,"snapshots":${JSON.stringify(snapshots.map(toJson))}}}}`),
-  ]);
+  ];
 }
 
 function toJson({ reference, status, snapshotJson, sha256, signature }: Snapshot) {

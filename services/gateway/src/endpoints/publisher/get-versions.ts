@@ -66,7 +66,7 @@ export const getVersions = defineRoute({
     const request = { tenantId: call.caller.tenantId, documentId: call.params.id, limit: readLimit(limit), cursor };
     const { versions, nextCursor, hasMore } = await deps.published.listPublishedVersions(request, call.rpc);
     const data = { versions: versions.map(toEntry), nextCursor, hasMore };
-    const body = Buffer.from(JSON.stringify({ ok: true, data }));
+    const body = JSON.stringify({ ok: true, data });
     return publishedAnswer(call, { etag: weakTag(body) }, () => body);
   },
 });

@@ -1,5 +1,5 @@
 import { matchesEntityTag, parseEntityTags } from "@vidimus/kit/entity-tags";
-import { hash } from "node:crypto";
+import { createHash } from "node:crypto";
 
 export interface HeaderSource {
   /** A header by its lowercase name. */
@@ -24,6 +24,8 @@ export function heldTag(request: HeaderSource): string {
  * A weak tag made from the bytes of a body; weak, because compression changes the bytes but not the
  * content.
  */
-export function weakTag(body: string | Buffer): string {
-  return `W/"${hash("sha256", body, "base64url").slice(0, 27)}"`;
+export function weakTag(body: string | readonly Uint8Array[]): string {
+  const digest = createHash("sha256");
+  for (const piece of typeof body === "string" ? [body] : body) digest.update(piece);
+  return `W/"${digest.digest("base64url").slice(0, 27)}"`;
 }

@@ -18,7 +18,7 @@ const lingerMsMax = 2_000;
  * Closes the connection after an answer that was sent before the request's body had arrived.
  * Closing at once would reset the connection while the client sends, and the client would often
  * miss the answer. So the gateway ends its half of the connection after the answer, discards a
- * limited rest of the body, and then resets the connection.
+ * limited rest of the body, and closes the connection after two seconds, or at the body's end.
  */
 export function closeUnlessRead({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (!hasLongRest(raw)) return;

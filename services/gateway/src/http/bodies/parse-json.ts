@@ -20,7 +20,7 @@ interface Fault {
 
 /**
  * Makes the parser of a small JSON object with the given schema. It throws INVALID_PAYLOAD with
- * every fault and its place.
+ * every fault and its pointer.
  */
 export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffer) => Static<Schema> {
   const validator = Compile(schema);
@@ -34,8 +34,8 @@ export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffe
       .filter(({ keyword }) => keyword !== "boolean")
       .map((fault) => toDetail(fault, schema));
     const [first] = details;
-    const place = first ? `${first.pointer.slice(1)} ${first.message}`.trim() : "the body is not valid";
-    throw new HttpError("INVALID_PAYLOAD", place, { details });
+    const message = first ? `${first.pointer.slice(1)} ${first.message}`.trim() : "the body is not valid";
+    throw new HttpError("INVALID_PAYLOAD", message, { details });
   };
 }
 

@@ -33,7 +33,7 @@ interface ReceivedBodies {
   readonly release: ReleaseBody;
 }
 
-/** Reads bodies of any type as bytes; `acceptBody` has checked the type before. */
+/** Reads bodies of any type as bytes; `acceptBody` has checked those of routes with a rule. */
 export function receiveBodies(
   app: FastifyInstance,
   routes: readonly Pick<Route<never>, "method" | "url" | "body">[],

@@ -5,7 +5,7 @@ import { BodyPieces } from "@vidimus/kit/tuning/body-pieces";
 import { Pace } from "../pace.ts";
 import type { BodyRule } from "../route.ts";
 
-const timeoutMsDefault = 10_000;
+export const timeoutMsDefault = 10_000;
 const paceCheckMs = 1_000;
 
 /**

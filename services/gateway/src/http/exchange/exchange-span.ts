@@ -10,13 +10,14 @@ interface EndedExchange {
 /**
  * Sets the trace of a new request: the client's, or a new one. While tracing is on, the request's
  * span is a child of the client's. The client's trace id is used so that the client can find its
- * own requests, but the client does not decide whether they are recorded.
+ * own requests, but the client does not decide whether they are recorded: without a sampler here
+ * the trace is passed on as one that is not recorded.
  */
 export function openTrace(request: FastifyRequest, tracing: Tracing | undefined): void {
   const { traceparent } = request.headers;
   const given = typeof traceparent === "string" ? traceparent : undefined;
   if (!tracing) {
-    request.traceparent = readTraceparent(given);
+    request.traceparent = readTraceparent(given).replace(/-..$/, "-00");
     return;
   }
   const { method, routeOptions } = request;

@@ -14,7 +14,7 @@ export interface ListMembersDeps {
 
 /** Longest page token; it contains 64 characters of a name. */
 const tokenCharactersMax = 512;
-/** Most names of a page. A name has at most 200 characters, so a page has about 1 MiB. */
+/** Most names of a page. A name has at most 200 characters, so a page has at most about 4 MiB. */
 const namesMax = 5_000;
 
 export function listMembers({ members }: ListMembersDeps): MethodImpl<typeof MemberService.method.listMembers> {

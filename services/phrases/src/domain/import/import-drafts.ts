@@ -46,10 +46,11 @@ export async function previewImport(
 
 /**
  * Upserts the drafts in order. Drafts that were written before a failure stay, and repeating the
- * import gives the same result as one without a failure.
+ * import gives the same result as one without a failure, unless one draft names a phrase by its old
+ * text and a later one renames it by its id: then the old text becomes a new phrase.
  *
  * @throws DomainError `conflict` when a concurrent change gave the language and text of a draft to
- * another phrase, `unavailable` when the change takes more than 90 seconds or 100 attempts
+ * another phrase, `unavailable` when the change takes more than 90 seconds or a batch 100 attempts
  */
 export async function importDrafts(
   dictionary: Pick<Dictionary, "find" | "change">,

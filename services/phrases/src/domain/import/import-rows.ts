@@ -7,7 +7,7 @@ export const importBytesMax = 10 * 1024 * 1024;
 
 /**
  * Largest row in bytes. The longest phrase with the most and longest mistakes, every character
- * escaped, has 170 KiB. Parsing a row blocks the event loop, at this size for 10 ms.
+ * escaped, has 165 KiB. Parsing a row blocks the event loop, at this size for 10 ms.
  */
 const rowBytesMax = 256 * 1024;
 
@@ -37,8 +37,8 @@ export function checkRowCount(rows: number): void {
   if (rows > importRowsMax) throw refusedImport("an import has at most 50,000 rows");
 }
 
-/** @throws DomainError `invalid`, naming the place, when a row is too large */
-export function checkRowSize(bytes: number, place: string): void {
+/** @throws DomainError `invalid`, naming the row, when a row is too large */
+export function checkRowSize(bytes: number, row: string): void {
   if (bytes <= rowBytesMax) return;
-  throw refusedImport(`${place}: a row has at most ${rowBytesMax / 1024} KiB; is there a quote that is not closed?`);
+  throw refusedImport(`${row}: a row has at most ${rowBytesMax / 1024} KiB; is there a quote that is not closed?`);
 }

@@ -8,13 +8,13 @@ interface ImportCounts {
 }
 
 /**
- * Counts what an import does to its phrases. A phrase of several rows counts once, by their joint
- * effect.
+ * Counts what an import does to its phrases. A phrase of several rows counts once, by the first row
+ * that creates or changes it, also when a later row changes it back.
  */
 export class ImportTally {
   readonly #outcomes = new Map<string, Outcome>();
 
-  /** Ids of all phrases that were added, each once. */
+  /** Ids of all phrases of the import, each once, unchanged ones, too. */
   get ids(): Iterable<string> {
     return this.#outcomes.keys();
   }

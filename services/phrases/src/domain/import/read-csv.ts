@@ -10,7 +10,7 @@ import { checkRowCount, checkRowSize, type ImportRow, refusedImport, turnBytes }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-/** The header is searched for in this many bytes; one with every column has 100. */
+/** The header is searched for in this many bytes; one with every column has 89. */
 const headerBytesMax = 4096;
 
 /** A line that some spreadsheets write above the header, for Excel: `sep=;`. */

@@ -108,7 +108,7 @@ function phrasesOf(frame: unknown): readonly unknown[] {
   return frame.phrases;
 }
 
-function parsePart(text: string, place = ""): unknown {
+function parsePart(text: string, prefix = ""): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -116,6 +116,6 @@ function parsePart(text: string, place = ""): unknown {
     // The position counts from the part's beginning, and the quoted text may be a number that
     // replaced an element, so both are cut off.
     const [what = ""] = error.message.split(/ in JSON at position |, (?:\.\.\.)?"/);
-    throw new DomainError("invalid", `the body is not JSON: ${place}${what.toWellFormed().slice(0, 200)}`);
+    throw new DomainError("invalid", `the body is not JSON: ${prefix}${what.toWellFormed().slice(0, 200)}`);
   }
 }

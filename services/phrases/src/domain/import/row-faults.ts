@@ -28,12 +28,12 @@ export class RowFaults {
    */
   add(position: number, line: number | undefined, violations: readonly Violation[]): void {
     this.#rows += 1;
-    const place = line === undefined ? `index ${position}` : `line ${line}`;
+    const row = line === undefined ? `index ${position}` : `line ${line}`;
     for (const violation of violations.slice(0, this.left)) {
       const pointer = `/${position}${violation.pointer}`;
       const { message } = violation;
       this.#violations.push(line === undefined ? { pointer, message } : { pointer, message, line });
-      if (this.#named.length <= namedInMessageMax) this.#named.push(`${place}: ${violationText(violation)}`);
+      if (this.#named.length <= namedInMessageMax) this.#named.push(`${row}: ${violationText(violation)}`);
     }
   }
 
@@ -44,9 +44,9 @@ export class RowFaults {
   check(rowsInAll: number): void {
     if (this.#rows === 0) return;
     const named = this.#named.slice(0, namedInMessageMax);
-    const rows = this.#rows === 1 ? "1 row is" : `${this.#rows} rows are`;
+    const rows = `${this.#rows} of ${rowsInAll} ${rowsInAll === 1 ? "row" : "rows"} ${this.#rows === 1 ? "is" : "are"}`;
     const more = this.#named.length > named.length ? "; …" : "";
-    const message = `nothing was imported: ${rows} invalid of ${rowsInAll}; ${named.join("; ")}${more}`;
+    const message = `nothing was imported: ${rows} invalid; ${named.join("; ")}${more}`;
     throw new DomainError("invalid", message, { violations: this.#violations });
   }
 }

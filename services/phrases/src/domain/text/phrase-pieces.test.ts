@@ -66,4 +66,6 @@ test("a step ends when a piece is full or a batch has ended", async () => {
   // The last batches and the end of the text take a step each without filling a piece.
   expect(steps - pieces.length).toBeLessThanOrEqual(4);
   expect(pieces.length).toBeGreaterThan(60);
+  // A step for each batch, and one for the end of the text.
+  expect((await piecesOf(jsonText, [[few[0]!], [few[1]!], [few[2]!]])).steps).toBe(4);
 });

@@ -23,7 +23,7 @@ export class PhrasePieces {
     this.#piece = text.head;
   }
 
-  /** Whether all text was written. `take` then returns the last piece. */
+  /** Whether all text was written. `take` then returns what is left of it, if anything is. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

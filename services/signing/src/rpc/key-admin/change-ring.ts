@@ -20,7 +20,7 @@ export interface ChangeRingDeps {
 
 /** A change of the ring by an operator. */
 interface RingChange {
-  /** Action for log lines and the audit log, for example `revoke`. */
+  /** Action in log lines, for example `revoke`; in the audit log it is `revoke_key`. */
   readonly action: string;
   /** Absent for a change that makes a key, which is then the last key of the ring. */
   readonly keyId?: string;

@@ -247,7 +247,8 @@ export type ListMembersRequest = Message<"vidimus.access.v1.ListMembersRequest">
   pageToken: string;
 
   /**
-   * Answers the ids and names of members and nothing else of them.
+   * Answers the ids and names of members and nothing else of them. An answer with all members ends
+   * with the names of people who were removed, as far as they fit into `limit`.
    *
    * @generated from field: bool names_only = 4;
    */
@@ -268,7 +269,7 @@ export const ListMembersRequestSchema: GenMessage<ListMembersRequest> = /*@__PUR
  */
 export type ListMembersResponse = Message<"vidimus.access.v1.ListMembersResponse"> & {
   /**
-   * By name.
+   * By name; with `names_only` people who were removed come last.
    *
    * @generated from field: repeated vidimus.access.v1.Member members = 1;
    */

@@ -56,7 +56,7 @@ export type Delivery = Message<"vidimus.delivery.v1.Delivery"> & {
   sequence: bigint;
 
   /**
-   * The same in every attempt.
+   * The same in every attempt, unless the snapshot was signed again: then that of the last attempt.
    *
    * @generated from field: string webhook_id = 6;
    */
@@ -270,7 +270,7 @@ export type ListDeliveriesRequest = Message<"vidimus.delivery.v1.ListDeliveriesR
   pageToken: string;
 
   /**
-   * Only with this webhook id, if not "".
+   * Only those that have this webhook id, or had it before their snapshot was signed again, if not "".
    *
    * @generated from field: string webhook_id = 9;
    */

@@ -904,7 +904,7 @@ export type UpdateDocumentRequest = Message<"vidimus.documents.v1.UpdateDocument
   documentJson: Uint8Array;
 
   /**
-   * As in `Transition`. A repetition of an update that changed nothing is judged anew.
+   * As in `Transition`. A repetition of an update that changed nothing is checked anew.
    *
    * @generated from field: string request_token = 5;
    */

@@ -640,11 +640,11 @@ export const PhraseService: GenService<{
   /**
    * Upserts many phrases, in order, after all of them were found valid. INVALID_ARGUMENT means that
    * nothing was written, and its violations name the rows. After another error some rows may have
-   * been written; repeating the same import gives the same result as an import without the error.
-   * ABORTED when a concurrent change made a row conflict with the dictionary. A tenant's imports
-   * run one after the other: RESOURCE_EXHAUSTED when the tenant's imports would have more than 32
-   * MiB, UNAVAILABLE when those of all tenants would have more than 64 MiB; nothing was written
-   * then.
+   * been written; repeating the same import gives the same result as an import without the error,
+   * unless the file names one phrase twice, by its old text and by its id with a new text. ABORTED
+   * when a concurrent change made a row conflict with the dictionary. A tenant's imports run one
+   * after the other: RESOURCE_EXHAUSTED when the tenant's imports would have more than 32 MiB,
+   * UNAVAILABLE when those of all tenants would have more than 64 MiB; nothing was written then.
    *
    * @generated from rpc vidimus.phrases.v1.PhraseService.ImportPhrases
    */

@@ -16,6 +16,8 @@ export interface MeshDoor {
   readonly observe: CallObserver;
   /** Deadline of unary calls without one. */
   readonly defaultTimeoutMs: number;
+  /** A stream whose caller takes no message for so long is ended. */
+  readonly stalledMs: number;
   /** Undefined while tracing is off. */
   readonly tracing: Tracing | undefined;
   /** Undefined on a plaintext door, where every caller may call everything. */
@@ -31,7 +33,7 @@ interface WireCall extends Pick<
   once(event: "cancelled", listener: () => void): unknown;
 }
 
-/** Abort reason of the signals of answered calls. Made once, because its stack trace costs 5 µs. */
+/** Abort reason of the signals of answered calls. Made once: its stack trace costs 5 µs. */
 let answered: ConnectError | undefined;
 const reasonOfAnswered = () => (answered ??= new ConnectError("the call has ended", Code.Canceled));
 
@@ -70,10 +72,14 @@ export class MeshCall implements HandlerContext, EndedCall {
     this.#sendFailure = sendFailure;
     this.span = door.tracing && startSpan(door.tracing, method, wire);
     this.#deadline = Number(wire.getDeadline());
-    // grpc-js enforces the deadlines of callers itself: it answers, and then emits "cancelled".
-    if (this.#deadline === Infinity && method.methodKind === "unary") {
+    const isUnary = method.methodKind === "unary";
+    // grpc-js enforces the deadlines of callers itself: it answers, and then emits "cancelled". For
+    // a stream it does so only once the caller has read all messages before the answer.
+    if (this.#deadline === Infinity && isUnary) {
       this.#deadline = Date.now() + door.defaultTimeoutMs;
       this.#timer = setTimeout(() => this.fail(deadlinePassed()), door.defaultTimeoutMs);
+    } else if (this.#deadline !== Infinity && !isUnary) {
+      this.#timer = setTimeout(() => this.end(deadlinePassed()), this.#deadline - Date.now());
     }
     wire.once("cancelled", () => this.#onCancelled());
     door.running.add(this);

@@ -7,6 +7,7 @@ import { MeshCall, type MeshDoor } from "./mesh-call.ts";
 import { messageBytesMax } from "../../wire/message-limit.ts";
 import { responseMetadata } from "../../wire/metadata.ts";
 import { ReceivedMessage } from "../../../tuning/received-message.ts";
+import { boundedStream } from "../shared/bounded-stream.ts";
 import { dropPieces } from "../../grpc-internals.ts";
 import type { ServiceRegistry } from "../shared/route.ts";
 import { toWire, fromWire } from "../../../tuning/wire-message.ts";
@@ -57,19 +58,13 @@ function serveStream(
 ): handleServerStreamingCall<ReceivedMessage, Buffer> {
   return (wire) => {
     const call = new MeshCall(method, wire, door, (error) => wire.emit("error", statusOf(error, call)));
-    let wake = () => {};
-    wire.once("close", () => wake());
     // Waits until the socket has taken each message: grpc-js buffers 16 messages of any size before
-    // it applies backpressure.
-    const written = (bytes: Buffer) =>
-      new Promise<void>((resolve) => {
-        wake = resolve;
-        wire.write(bytes, () => resolve());
-      });
+    // it applies backpressure. Waits for ever when the caller takes no more.
+    const written = (bytes: Buffer) => new Promise<void>((resolve) => void wire.write(bytes, () => resolve()));
     const answer = async () => {
       call.admit();
       const request = (call.request = readRequest(method.input, wire));
-      for await (const message of impl(request, call)) {
+      for await (const message of boundedStream(impl(request, call), call.signal, door.stalledMs)) {
         if (call.hasEnded) return;
         call.sendHeader();
         const bytes = answerOf(method.output, message);

@@ -53,7 +53,11 @@ describe("the mesh door", () => {
       deletePhrase: () => Promise.reject(new ConnectError("no", Code.NotFound, { "x-name": "Jürgen", "x-n": "1" })),
     });
     const client = createClient(PhraseService, opened(overGrpcJs(port)));
-    expect(numberIn((await client.upsertPhrase({}, { timeoutMs: 5_000 })).phraseJson)).toBe(1);
+    const sent: (string | null)[] = [];
+    const note = (metadata: Headers) => void sent.push(metadata.get("x-name"));
+    const options = { timeoutMs: 5_000, onHeader: note, onTrailer: note };
+    expect(numberIn((await client.upsertPhrase({}, options)).phraseJson)).toBe(1);
+    expect(sent).toEqual([null, null]);
     const error = await failure(client.deletePhrase({}, { timeoutMs: 5_000 }));
     expect([error.code, error.metadata.get("x-name"), error.metadata.get("x-n")]).toEqual([Code.NotFound, null, "1"]);
   });

@@ -11,7 +11,7 @@ import { siblingIdentity } from "../../../tls/sibling-identity.ts";
 import { ConnectionPeers } from "../shared/connection-peers.ts";
 import type { MeshDoor } from "./mesh-call.ts";
 import { type MeshGuard, meshGuard } from "./mesh-guard.ts";
-import { http2ServersOf } from "../../grpc-internals.ts";
+import { http2ServersOf, listenCodeOf } from "../../grpc-internals.ts";
 import { meshRouter } from "./mesh-router.ts";
 import { messageBytesMax } from "../../wire/message-limit.ts";
 import { refusalReport } from "../shared/refusals.ts";
@@ -25,7 +25,8 @@ import { type RpcServer, rpcServerDefaults, type RpcServerOptions } from "../sha
  * @throws ConfigError when a plaintext address is not loopback, or the port is not usable
  */
 export async function startMeshServer(options: RpcServerOptions): Promise<RpcServer> {
-  const { host, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = { ...rpcServerDefaults, ...options };
+  const settings = { ...rpcServerDefaults, ...options };
+  const { host, log, metrics, defaultTimeoutMs, stalledMs, drainMs } = settings;
   const { routes, certificate, tracing } = options;
   if (!certificate) assertLoopback(host);
   // grpc-js writes to stderr what it also throws, for example that the port is taken.
@@ -34,20 +35,21 @@ export async function startMeshServer(options: RpcServerOptions): Promise<RpcSer
   const door: MeshDoor = {
     observe: callObserver(log, metrics),
     defaultTimeoutMs,
+    stalledMs,
     tracing,
     guard: certificate && guard,
     running: new Set(),
   };
   const credentials = certificate ? new LiveServerCredentials(certificate) : ServerCredentials.createInsecure();
-  const place = { host, port: options.port, hostSetting: "HOST", portSetting: "MESH_PORT" };
-  const { server, port } = await listen(place, () => bound(createServer(options, door), place, credentials));
+  const address = { host, port: options.port, hostSetting: "HOST", portSetting: "MESH_PORT" };
+  const { server, port } = await listen(address, () => bound(createServer(options, door), address, credentials));
   const http2Servers = http2ServersOf(server);
   if (certificate) {
     const report = refusalReport("mesh", log, metrics);
     const identityOfService = (service: string) => siblingIdentity(certificate.value, service);
     guard.set(meshGuard({ routes, peers: new ConnectionPeers(http2Servers, report), identityOfService, report }));
   }
-  const connections = trackConnections(http2Servers, sessionAgeMs, certificate);
+  const connections = trackConnections(http2Servers, settings, certificate);
   return {
     host,
     port,
@@ -102,11 +104,7 @@ async function bound(
   return { server, port: await bind(address, credentials).catch(withListenCode) };
 }
 
-/**
- * Sets `code` from the message, the only place where grpc-js states it: "No address added out of …:
- * [listen EADDRINUSE: …]".
- */
+/** Sets `code`, as errors of Node's own servers have it. */
 function withListenCode(error: Error): never {
-  const [, code] = /\blisten (E[A-Z]+)/.exec(error.message) ?? [];
-  throw Object.assign(error, { code });
+  throw Object.assign(error, { code: listenCodeOf(error) });
 }

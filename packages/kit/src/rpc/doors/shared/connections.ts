@@ -6,6 +6,7 @@ import { ConfigError } from "../../../env.ts";
 import { isBelieved } from "../../../tls/believed-chain.ts";
 import type { CertificateSource } from "../../../tls/service-credentials.ts";
 import { flowWindowBytes } from "../../wire/message-limit.ts";
+import type { RpcServerOptions } from "./rpc-server.ts";
 
 /** Whether an address can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
@@ -34,19 +35,20 @@ export interface Connections {
 }
 
 /**
- * Time for running calls of a connection whose authority was removed. With the second until the
- * removal is noticed, such a connection lives for at most five seconds more.
+ * Time for running calls of a connection whose authority was removed. The removal is noticed within
+ * a second, so such a connection ends within five seconds, even when the process is half a second
+ * late.
  */
-const revokedMs = 4_000;
+const revokedMs = 3_500;
 
 /**
- * Sets the receive window of all connections, closes each at the age `ageMs` ±10 %, and tracks them
- * for a stop. Ends those whose certificate was issued by an authority that `certificate` no longer
- * trusts.
+ * Sets the receive window of all HTTP/2 connections, closes each at the age `sessionAgeMs` ±10 %,
+ * and tracks all connections for a stop. Ends those that do not answer pings, and those whose
+ * certificate was issued by an authority that `certificate` no longer trusts.
  */
 export function trackConnections(
   servers: Iterable<Http2Server | Http2SecureServer>,
-  ageMs: number,
+  { sessionAgeMs, pingMs }: Required<Pick<RpcServerOptions, "sessionAgeMs" | "pingMs">>,
   certificate?: CertificateSource,
 ): Connections {
   const sockets = new Set<Socket>();
@@ -59,9 +61,11 @@ export function trackConnections(
     sessions.add(session);
     session.settings({ initialWindowSize: flowWindowBytes });
     session.setLocalWindowSize(flowWindowBytes);
-    const age = setTimeout(() => session.close(), ageMs * (0.9 + Math.random() * 0.2)).unref();
+    const age = setTimeout(() => session.close(), sessionAgeMs * (0.9 + Math.random() * 0.2)).unref();
+    const pings = pingEvery(session, pingMs);
     session.once("close", () => {
       clearTimeout(age);
+      clearInterval(pings);
       sessions.delete(session);
     });
   };
@@ -71,6 +75,25 @@ export function trackConnections(
     closeSessions: () => sessions.forEach((session) => session.close()),
     destroy: () => sockets.forEach((socket) => socket.destroy()),
   };
+}
+
+/**
+ * Ends a connection whose ping has not been answered before the next one. A lost host and a stopped
+ * process send no FIN, so their streams would keep what they hold for 15 minutes or for ever.
+ *
+ * Node cancels the pings of a connection that got GOAWAY: they count as answered here, and its
+ * streams have `stalledMs`. grpc-js's own pings of a server would end such a connection at once.
+ */
+function pingEvery(session: ServerHttp2Session, pingMs: number): NodeJS.Timeout {
+  let isAnswered = true;
+  const ping = () => {
+    // A destroyed session closes only with its socket, and `ping` would throw until then.
+    if (session.destroyed) return;
+    if (!isAnswered) return session.destroy();
+    isAnswered = false;
+    session.ping(() => (isAnswered = true));
+  };
+  return setInterval(ping, pingMs).unref();
 }
 
 /**

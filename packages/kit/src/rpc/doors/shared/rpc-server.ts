@@ -31,9 +31,25 @@ export interface RpcServerOptions {
    * by default.
    */
   sessionAgeMs?: number;
+  /**
+   * Time between the pings of a connection, which is closed when one is not answered before the
+   * next; 15 s by default.
+   */
+  pingMs?: number;
+  /**
+   * A stream whose caller takes no message for so long is ended; 5 min by default, in which an
+   * export has to be read anyway.
+   */
+  stalledMs?: number;
 }
 
-export const rpcServerDefaults = { defaultTimeoutMs: 15_000, drainMs: 10_000, sessionAgeMs: 300_000 } as const;
+export const rpcServerDefaults = {
+  defaultTimeoutMs: 15_000,
+  drainMs: 10_000,
+  sessionAgeMs: 300_000,
+  pingMs: 15_000,
+  stalledMs: 300_000,
+} as const;
 
 /**
  * A listening server. Disposing it refuses new calls, waits for running ones, then closes all

@@ -7,6 +7,7 @@ import { requireActorName } from "../../context/actor-name.ts";
 import { callContextKey, parseTraceparent, readCallContext } from "../../context/call-context.ts";
 import type { CallObserver, EndedCall } from "../../context/call-observer.ts";
 import { startServerSpan } from "../../context/call-span.ts";
+import { boundedStream } from "../shared/bounded-stream.ts";
 import type { ConnectionPeers } from "../shared/connection-peers.ts";
 import { toConnectError } from "../../errors/error-table.ts";
 import { itemFaultOf } from "../../errors/item-fault.ts";
@@ -153,15 +154,13 @@ async function* observed<T>(messages: AsyncIterable<T>, done: (error?: ConnectEr
 }
 
 /**
- * Ends a handler's stream when its call is aborted. Connect does not do so when a client leaves in
- * the middle, so the handler would stay at its `yield` with its cursor open. Must be the last
- * interceptor.
+ * Bounds the streams of handlers. Connect itself does not end a handler when a client leaves in the
+ * middle. Must be the last interceptor.
  */
-export const releaseInterceptor: Interceptor = (next) => async (request) => {
-  const response = await next(request);
-  if (!response.stream) return response;
-  const messages = response.message[Symbol.asyncIterator]();
-  const release = () => void messages.return?.().catch(() => undefined);
-  request.signal.addEventListener("abort", release, { once: true });
-  return { ...response, message: { [Symbol.asyncIterator]: () => messages } };
-};
+export function streamInterceptor(stalledMs: number): Interceptor {
+  return (next) => async (request) => {
+    const response = await next(request);
+    if (!response.stream) return response;
+    return { ...response, message: boundedStream(response.message, request.signal, stalledMs) };
+  };
+}

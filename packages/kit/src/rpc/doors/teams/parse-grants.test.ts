@@ -50,11 +50,19 @@ it("a grant may have `methods` and `people`, and may omit them", () => {
   expect([[...grant.services], [...grant.methods], grant.people]).toEqual([[], [listMembers], true]);
   const plain = parse(fileOf(newsroom)).get(newsroom.identity)!;
   expect([[...plain.methods], plain.people]).toEqual([[], false]);
-  expect(faultsOf(JSON.stringify(fileOf({ ...byMethods, methods: ["ListMembers"], people: "yes" })))).toEqual([
+});
+
+it("a malformed name in `methods`, and `people` that is no boolean, are named with their places", () => {
+  const { services: _, ...without } = newsroom;
+  const faulty = { ...without, methods: ["ListMembers"], people: "yes" };
+  expect(faultsOf(JSON.stringify(fileOf(faulty)))).toEqual([
     '/grants/0/methods/0: must be one of full names of methods, not "ListMembers"',
     "/grants/0/people: must be true or false",
   ]);
-  const { methods: __, ...neither } = byMethods;
+});
+
+it("a grant with neither `services` nor `methods` is refused", () => {
+  const { services: _, ...neither } = newsroom;
   expect(faultsOf(JSON.stringify(fileOf(neither)))).toEqual(["/grants/0: must have services or methods"]);
 });
 

@@ -41,19 +41,25 @@ it("a grant of a service opens all its methods, even beside a grant of single me
   for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method)).not.toThrow();
 });
 
-it.each([person, person.toUpperCase(), ` ${person}`, person.replace(":", "\uFF1A"), "person:ida"])(
-  "a caller that acts as %j needs a grant with `people`, for reads, too",
-  (actor) => {
-    const { admit, refusals } = open({ services: [PhraseService.typeName] });
-    for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method, actor)).toThrow("does not let it act");
-    expect(refusals).toEqual(Array.from({ length: 2 }, () => expect.objectContaining({ reason: "actor" })));
-    const allowed = open({ services: [PhraseService.typeName], people: true });
-    for (const method of [listPhrases, upsertPhrase]) expect(() => allowed.admit(method, actor)).not.toThrow();
-    expect(() => allowed.admit(listPhrases, actor, "owner")).toThrow('the role "owner"');
-  },
-);
+/** Actors that people would take for a person's. */
+const people = [person, person.toUpperCase(), ` ${person}`, person.replace(":", "\uFF1A"), "person:ida"];
+
+it.each(people)("a caller that acts as %j needs a grant with `people`, for reads, too", (actor) => {
+  const { admit, refusals } = open({ services: [PhraseService.typeName] });
+  for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method, actor)).toThrow("does not let it act");
+  expect(refusals).toEqual(Array.from({ length: 2 }, () => expect.objectContaining({ reason: "actor" })));
+  const allowed = open({ services: [PhraseService.typeName], people: true });
+  for (const method of [listPhrases, upsertPhrase]) expect(() => allowed.admit(method, actor)).not.toThrow();
+});
+
+it.each(people)("a caller that may act as %j may do so only in the roles of its grant", (actor) => {
+  const { admit } = open({ services: [PhraseService.typeName], people: true });
+  expect(() => admit(listPhrases, actor, "owner")).toThrow('the role "owner"');
+});
 
 it("a method that concerns no tenant needs a grant of its service, and of no tenant", () => {
+  const elsewhere = open({ services: ["vidimus.documents.v1.DocumentService"] });
+  expect(() => elsewhere.admit(getPhrase)).toThrow("neither the service nor the method");
   const { admit } = open({ services: [PhraseService.typeName], tenants: [] });
   expect(() => admit(getPhrase)({ tenantId: "rival" })).not.toThrow();
   expect(() => admit(listPhrases)({ tenantId: "rival" })).toThrow('the tenant "rival"');

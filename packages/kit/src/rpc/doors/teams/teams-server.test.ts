@@ -3,8 +3,11 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { Health } from "@vidimus/contracts/grpc/health/v1/health";
 import { ServerReflection } from "@vidimus/contracts/grpc/reflection/v1/reflection";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { numberIn, phrase, serve, teams } from "../../testing/doors.ts";
+import { cleanUp, numberIn, phrase, serve, teams } from "../../testing/doors.ts";
 
 describe("the teams door", () => {
   it.each([
@@ -33,5 +36,29 @@ describe("the teams door", () => {
     const files = answers[1]?.case === "fileDescriptorResponse" ? answers[1].value.fileDescriptorProto : [];
     expect(files.length).toBeGreaterThan(0);
     expect(answers[2]?.case).toBe("errorResponse");
+  });
+
+  it("leaves no rejection unhandled when a call's deadline passes before its body arrives", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    cleanUp(() => process.off("unhandledRejection", note));
+    const { port } = await serve(teams, { upsertPhrase: () => Promise.reject(new Error("refused")) });
+    const session = connect(`http://127.0.0.1:${port}`);
+    cleanUp(() => session.destroy());
+    const call = session.request({
+      ":method": "POST",
+      ":path": `/${PhraseService.typeName}/UpsertPhrase`,
+      "content-type": "application/grpc",
+      te: "trailers",
+      "grpc-timeout": "1m",
+    });
+    call.on("error", () => {}).resume();
+    await pause(50);
+    // The frame of an empty message.
+    call.end(Buffer.alloc(5));
+    await once(call, "close");
+    await pause(10);
+    expect(unhandled).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import { assertLoopback, drain, trackConnections } from "../shared/connections.t
 import { healthService } from "../shared/health.ts";
 import { messageBytesMax, sessionMegabytesMax } from "../../wire/message-limit.ts";
 import { contextInterceptor, deadlineInterceptor, errorInterceptor } from "./interceptors.ts";
-import { guardInterceptor, observeInterceptor, peerKey, releaseInterceptor } from "./interceptors.ts";
+import { guardInterceptor, observeInterceptor, peerKey, streamInterceptor } from "./interceptors.ts";
 import { reflectionService } from "./reflection.ts";
 import { refusalReport } from "../shared/refusals.ts";
 import { type RpcServer, rpcServerDefaults, type RpcServerOptions } from "../shared/rpc-server.ts";
@@ -25,7 +25,10 @@ export { meshRoute, partialRoute, route, type RpcRoute, teamsRoute } from "../sh
 export type { RpcServer, RpcServerOptions } from "../shared/rpc-server.ts";
 
 export interface TeamsAccess {
-  /** Returns the current grants; without them a door with a certificate refuses every caller. */
+  /**
+   * Returns the current grants; without them a door with a certificate refuses all calls but those
+   * of health and reflection.
+   */
   grants?: (() => Grants) | undefined;
   /** The tenants that callers may name; undefined to allow all. */
   tenants?: TenantCheck | undefined;
@@ -41,14 +44,14 @@ type TeamsServerOptions = RpcServerOptions & TeamsAccess;
  * @throws ConfigError when a plaintext address is not loopback, or the port is not usable
  */
 export async function startTeamsServer(options: TeamsServerOptions): Promise<RpcServer> {
-  const { host, log, metrics, defaultTimeoutMs, drainMs, sessionAgeMs } = { ...rpcServerDefaults, ...options };
+  const settings = { ...rpcServerDefaults, ...options };
+  const { host, log, metrics, defaultTimeoutMs, stalledMs, drainMs } = settings;
   const { port, certificate, routes, tenants, tracing } = options;
   if (!certificate) assertLoopback(host);
   const shutdown = new AbortController();
   const app = fastify({ http2: true, logger: false, serverFactory: (handler) => httpServer(handler, certificate) });
   const report = refusalReport("teams", log, metrics);
   const peers = certificate && new ConnectionPeers([app.server], report);
-  // With a certificate and without grants every caller is refused.
   const grants = certificate && (options.grants ?? (() => new Map()));
   await app.register(fastifyConnectPlugin, {
     contextValues: ({ socket }) => createContextValues().set(peerKey, addressOf(socket)),
@@ -58,7 +61,7 @@ export async function startTeamsServer(options: TeamsServerOptions): Promise<Rpc
       errorInterceptor,
       deadlineInterceptor(defaultTimeoutMs),
       guardInterceptor(teamsGuard({ routes, grants, tenants, report }), peers),
-      releaseInterceptor,
+      streamInterceptor(stalledMs),
     ],
     readMaxBytes: messageBytesMax,
     writeMaxBytes: messageBytesMax,
@@ -67,7 +70,7 @@ export async function startTeamsServer(options: TeamsServerOptions): Promise<Rpc
     shutdownSignal: shutdown.signal,
     routes: (router) => registerAll(router, options),
   });
-  const connections = trackConnections([app.server], sessionAgeMs, certificate);
+  const connections = trackConnections([app.server], settings, certificate);
   await listen({ host, port, hostSetting: "HOST", portSetting: "GRPC_PORT" }, () => app.listen({ host, port }));
   return {
     host,

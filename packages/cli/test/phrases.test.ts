@@ -1,0 +1,62 @@
+import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { portOf } from "@vidimus/kit/port";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { run } from "./support/run.ts";
+import { openTestServices, route } from "./support/services.ts";
+
+const stored = { id: "p1", language: "sv", phrase: "lunch", commonMistakes: ["lonch"] };
+/** Method, path and body of each request. */
+const requests: unknown[] = [];
+const gateway = createServer((request, response) => void answer(request, response));
+let services: Awaited<ReturnType<typeof openTestServices>>;
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  requests.push([request.method, request.url, JSON.parse(await text(request))]);
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ ok: true, data: { phrase: stored } }));
+}
+
+beforeAll(async () => {
+  gateway.listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  const phraseJson = Buffer.from(JSON.stringify(stored));
+  const getPhrase = ({ tenantId, phraseId }: { tenantId: string; phraseId: string }) => {
+    requests.push([tenantId, phraseId]);
+    return { phraseJson };
+  };
+  services = await openTestServices(route(PhraseService, { getPhrase }));
+});
+afterAll(async () => {
+  gateway.close();
+  await services[Symbol.asyncDispose]();
+});
+
+const put = (...argv: string[]) => {
+  requests.splice(0);
+  const address = `http://127.0.0.1:${portOf(gateway.address())}`;
+  return run(["phrases", "put", ...argv, "--language", "sv", "--gateway", address, "--key", "vk_test"]);
+};
+
+test("put sends a phrase with every mistake that is named, and prints the stored one", async () => {
+  const { code, stdout } = await put("lunch", "--mistake", "lonch", "--mistake", "lunsh", "--description", "meal");
+  expect([code, stdout]).toEqual([0, "p1  sv  lunch\n"]);
+  const phrase = { language: "sv", phrase: "lunch", description: "meal", commonMistakes: ["lonch", "lunsh"] };
+  expect(requests).toEqual([["PUT", "/v1/phrases", { ...phrase, caseSensitive: false, forbidden: false }]]);
+});
+
+test("put of an id replaces that phrase, and gives options that are left out their defaults", async () => {
+  const { stdout } = await put("Lunch", "--id", "p1", "--case-sensitive", "--forbidden", "--json");
+  expect(JSON.parse(stdout)).toEqual(stored);
+  const phrase = { id: "p1", language: "sv", phrase: "Lunch", commonMistakes: [] };
+  expect(requests).toEqual([["PUT", "/v1/phrases", { ...phrase, caseSensitive: true, forbidden: true }]]);
+});
+
+test("show prints a phrase of the tenant with all its members", async () => {
+  requests.splice(0);
+  const { code, stdout } = await run(["phrases", "show", "p1", "--tenant", "demo", "--phrases", services.target]);
+  expect([code, JSON.parse(stdout)]).toEqual([0, stored]);
+  expect(requests).toEqual([["demo", "p1"]]);
+});

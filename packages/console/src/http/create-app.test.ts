@@ -1,0 +1,206 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { createLogger } from "@vidimus/kit/telemetry/log";
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { Writable } from "node:stream";
+import { promisify } from "node:util";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { html } from "../markup/html.ts";
+import { createApp } from "./create-app.ts";
+import type { OpenRoute } from "./route.ts";
+
+const lines: string[] = [];
+const destination = new Writable({
+  write(line, _, done) {
+    lines.push(String(line));
+    done();
+  },
+});
+let app: Awaited<ReturnType<typeof createApp>>;
+const handled = vi.fn<(form: URLSearchParams) => void>();
+
+const formRoute: OpenRoute = {
+  access: "open",
+  method: "POST",
+  url: "/form",
+  handle: async ({ form }) => {
+    handled(form);
+    return { to: "/" };
+  },
+};
+const uploadRoute: OpenRoute = {
+  access: "open",
+  method: "POST",
+  url: "/upload",
+  handle: (call) =>
+    call.withUpload({ fileBytesMax: 0, textBytesMax: 100 }, async ({ form }) => {
+      handled(form);
+      if (form.get("a") === "refused") throw new DomainError("conflict", "not this one");
+      return { to: "/" };
+    }),
+};
+
+const partRoute: OpenRoute = {
+  access: "open",
+  method: "GET",
+  url: "/part",
+  handle: async (call) => {
+    call.noteMissing("delivery", new DomainError("unavailable", "it is down"));
+    return { status: 200, page: html`whole` };
+  },
+};
+
+beforeAll(async () => {
+  app = await createApp({
+    origin: new URL("http://x"),
+    isLoopback: true,
+    trustedProxies: [],
+    routes: [formRoute, uploadRoute, partRoute],
+    log: createLogger("console", "info", destination),
+    registry: new Registry(),
+    errorPage: ({ title, detail }, { id }) =>
+      html`<h1>${title}</h1>
+        ${detail} ${id}`,
+    sendAgainPage: () => html``,
+    findPerson: async () => undefined,
+    now: () => new Date(),
+  });
+  await app.listen({ port: 0 });
+});
+beforeEach(() => {
+  lines.splice(0);
+  handled.mockClear();
+  app.server.requestTimeout = 60_000;
+  app.server.headersTimeout = 5_000;
+});
+afterAll(async () => {
+  app.server.closeAllConnections();
+  await app.close();
+});
+
+const open = () => connect((app.server.address() as AddressInfo).port);
+
+/** Checks that an answer is one page with the security headers, and logged once. */
+async function expectPage(answer: string, status: number, detail: string) {
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(answer.match(/^HTTP\//gm)).toHaveLength(1);
+  expect(answer).toMatch(/^content-security-policy: default-src 'none'/im);
+  expect(answer).toMatch(/^content-type: text\/html; charset=utf-8\r$/im);
+  expect(answer).toContain(detail);
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  const { msg, requestId, ...line } = JSON.parse(lines[0]!) as Record<string, unknown>;
+  expect(line).toMatchObject({ level: "info", route: "", status });
+  expect([msg, answer]).toEqual(["request", expect.stringContaining(String(requestId))]);
+}
+
+test.each([
+  ["a path that cannot be decoded", "GET /%zz HTTP/1.1\r\nHost: x\r\n", 404, "There is nothing at this address."],
+  ["a wrong host", "GET /%zz HTTP/1.1\r\nHost: y\r\n", 421, "not the one that this console serves"],
+  ["no HTTP at all", "hello\r\n", 400, "The console cannot read this request."],
+  ["headers that are too long", `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${"x".repeat(20_000)}\r\n`, 431, "too long"],
+])("%s is answered with a page that has the security headers, and is logged once", async (_, head, status, detail) => {
+  const socket = open();
+  socket.write(`${head}Connection: close\r\n\r\n`);
+  await expectPage(await text(socket), status, detail);
+});
+
+test("a head that does not arrive in time is answered with a page, and its rest is not read", async () => {
+  app.server.headersTimeout = 100;
+  const socket = connect({ port: (app.server.address() as AddressInfo).port, allowHalfOpen: true });
+  socket.on("error", () => {});
+  socket.write("POST /form HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\n");
+  const chunks: string[] = [];
+  socket.on("data", (bytes) => chunks.push(String(bytes)));
+  await once(socket, "end");
+  await expectPage(chunks.join(""), 408, "The request did not arrive in time.");
+  socket.write("Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b");
+  await expect.poll(openConnections, { timeout: 3_000 }).toBe(0);
+  expect(handled).not.toHaveBeenCalled();
+  expect(lines).toHaveLength(1);
+});
+
+const urlEncoded = "Content-Type: application/x-www-form-urlencoded";
+const multipart = "Content-Type: multipart/form-data; boundary=b";
+const field = (value: string) => `--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n${value}\r\n--b--\r\n`;
+const post = (path: string, ...headers: readonly string[]) =>
+  [`POST ${path} HTTP/1.1`, "Host: x", "Origin: http://x", ...headers, "\r\n"].join("\r\n");
+const openConnections = () => promisify(app.server.getConnections.bind(app.server))();
+
+const half = field("x").slice(0, 20);
+const chunk = `${half.length.toString(16)}\r\n${half}\r\n`;
+
+test.each([
+  ["/form", "late", post("/form", urlEncoded, "Content-Length: 9") + "a=b", "&c=d&e"],
+  ["/upload", "late", post("/upload", multipart, "Content-Length: 90") + half, "x"],
+  ["/form", "broken", post("/form", urlEncoded, "Transfer-Encoding: chunked") + "3\r\na=b\r\n", "no chunk\r\n"],
+  ["/upload", "broken", post("/upload", multipart, "Transfer-Encoding: chunked") + chunk, "no chunk\r\n"],
+])("the body of %s that comes %s ends its connection and its request, which is logged once", async (...row) => {
+  const [route, fault, begin, rest] = row;
+  const isLate = fault === "late";
+  if (isLate) app.server.requestTimeout = app.server.headersTimeout = 200;
+  // Two at once, so that they would keep both turns.
+  const answers = await Promise.all(
+    [open(), open()].map(async (socket) => {
+      const closed = once(socket, "close");
+      socket.on("error", () => {});
+      const chunks: string[] = [];
+      socket.on("data", (bytes) => chunks.push(String(bytes)));
+      const arrived = once(app.server, "request");
+      socket.write(begin);
+      await arrived;
+      if (!isLate) socket.write(rest);
+      await closed;
+      return chunks.join("");
+    }),
+  );
+  expect(answers).toEqual(["", ""]);
+  await vi.waitFor(() => expect(lines).toHaveLength(2));
+  const line = expect.objectContaining({ level: "info", route, status: 400 });
+  expect(lines.map((each) => JSON.parse(each) as unknown)).toEqual([line, line]);
+  expect(handled).not.toHaveBeenCalled();
+  app.server.requestTimeout = 60_000;
+  expect(await upload("x")).toBe(303);
+});
+
+test("an upload whose page refuses it releases its turn", async () => {
+  for (const value of ["refused", "refused", "refused"]) expect(await upload(value)).toBe(409);
+  expect(await upload("x")).toBe(303);
+});
+
+test("a browser that leaves while its upload waits gives up its place, and is logged once", async () => {
+  const running = [open(), open()];
+  for (const socket of running) {
+    const arrived = once(app.server, "request");
+    socket.write(post("/upload", multipart, "Content-Length: 90") + half);
+    await arrived;
+  }
+  const waiting = open();
+  const arrived = once(app.server, "request");
+  waiting.write(post("/upload", multipart, "Content-Length: 90") + half);
+  await arrived;
+  waiting.destroy();
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level: "info", route: "/upload", status: 400 });
+  for (const socket of running) socket.destroy();
+  await vi.waitFor(() => expect(lines).toHaveLength(3));
+});
+
+async function upload(value: string): Promise<number> {
+  const socket = open();
+  const body = field(value);
+  socket.write(post("/upload", multipart, `Content-Length: ${body.length}`, "Connection: close") + body);
+  return Number((await text(socket)).split(" ")[1]);
+}
+
+test("a part of a page that is missing has a log line with the service that did not answer, and why", async () => {
+  const socket = open();
+  socket.write("GET /part HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  expect(await text(socket)).toContain("whole");
+  await vi.waitFor(() => expect(lines).toHaveLength(2));
+  const [missing, request] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const err = expect.objectContaining({ message: "it is down" });
+  expect(missing).toMatchObject({ level: "warn", service: "console", missing: "delivery", err });
+  expect(missing!["requestId"]).toBe(request!["requestId"]);
+});

@@ -1,0 +1,36 @@
+import { DomainError, type ErrorKind } from "@vidimus/kit/errors";
+import { createLogger } from "@vidimus/kit/telemetry/log";
+import { fastify } from "fastify";
+import { Writable } from "node:stream";
+import { expect, test } from "vitest";
+import { html } from "../markup/html.ts";
+import { handleErrors } from "./error-handler.ts";
+
+/** The answer to a request that fails, and the log lines about it. */
+async function answerTo(kind: ErrorKind) {
+  const lines: string[] = [];
+  const log = createLogger(
+    "console",
+    "info",
+    new Writable({ write: (line, _, done) => done(void lines.push(`${line}`)) }),
+  );
+  const app = fastify();
+  handleErrors(app, log, ({ title, detail, next = "" }) => html`${title}: ${detail} ${next}`);
+  app.get("/", () => Promise.reject(new DomainError(kind, "what happened")));
+  const { statusCode, headers, body } = await app.inject("/");
+  return { statusCode, retryAfter: headers["retry-after"], body, lines };
+}
+
+test("what is refused because too much runs at once can be sent again: nothing was done", async () => {
+  const { statusCode, retryAfter, body, lines } = await answerTo("exhausted");
+  expect([statusCode, retryAfter]).toEqual([429, "5"]);
+  expect(body).toBe("Not done: What happened. ");
+  expect(lines).toEqual([]);
+});
+
+test("what a service may have done before it was lost is not called undone, and is logged", async () => {
+  const { statusCode, retryAfter, body, lines } = await answerTo("unavailable");
+  expect([statusCode, retryAfter]).toEqual([503, "5"]);
+  expect(body).toContain("see first whether it has taken effect");
+  expect(lines).toEqual([expect.stringContaining("a service cannot be reached")]);
+});

@@ -1,0 +1,20 @@
+import type { OpenRoute } from "../http/route.ts";
+import { html } from "../markup/html.ts";
+
+interface GetApiDocsDeps {
+  /** Origin at which integrators reach the public API. */
+  readonly apiOrigin: URL;
+}
+
+/** `GET /docs`: redirects to the documentation of the public API. */
+export function getApiDocs({ apiOrigin }: GetApiDocsDeps): OpenRoute {
+  return { access: "open", method: "GET", url: "/docs", handle: async () => ({ to: apiDocsUrl(apiOrigin) }) };
+}
+
+export function apiDocsUrl(apiOrigin: URL): string {
+  return new URL("/docs", apiOrigin).href;
+}
+
+/** Where documents come from, for a newsroom of which nothing was delivered. */
+export const publishedElsewhere = html`Documents are published with the editors' tools, not here. How such a tool does
+  it is in the <a href="/docs">API docs</a>.`;

@@ -1,0 +1,36 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { expect, test } from "vitest";
+import { isAccepted, outcomeOf, tookOf } from "./outcome.ts";
+
+test.each([
+  [503, "", "503 Service Unavailable"],
+  [599, "", "599"],
+  [0, "timeout", "timed out"],
+  [0, "address_refused", "address not allowed"],
+  [0, "new_failure", "new_failure"],
+])("the result of an attempt with status %i and failure %j is %j", (status, failure, result) => {
+  expect(outcomeOf({ status, failure })).toBe(result);
+});
+
+test.each([
+  [0, false],
+  [199, false],
+  [200, true],
+  [299, true],
+  [300, false],
+])("an answer of %i is accepted: %s", (status, accepted) => {
+  expect(isAccepted({ status })).toBe(accepted);
+});
+
+test.each([
+  [80.6, "81 ms"],
+  [999.4, "999 ms"],
+  [999.6, "1.0 s"],
+  [10_240, "10.2 s"],
+])("an attempt of %d ms took %j", (ms, shown) => {
+  expect(tookOf({ status: 200, failure: "", took: durationFromMs(ms) })).toBe(shown);
+});
+
+test("an attempt without a duration took 0 ms", () => {
+  expect(tookOf({ status: 0, failure: "dns" })).toBe("0 ms");
+});

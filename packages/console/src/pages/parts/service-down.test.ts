@@ -1,0 +1,21 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { DomainError } from "@vidimus/kit/errors";
+import { expect, test, vi } from "vitest";
+import { partOf } from "./service-down.ts";
+
+test.each([
+  ["is unavailable", new DomainError("unavailable", "the public API does not answer")],
+  ["cannot be reached", new ConnectError("refused", Code.Unavailable)],
+  ["is too slow", new ConnectError("too slow", Code.DeadlineExceeded)],
+])("of a service that %s a part is missing, and the call is told why", async (_, error) => {
+  const noteMissing = vi.fn<(service: string, error: unknown) => void>();
+  expect(await partOf({ noteMissing }, "delivery", Promise.reject(error))).toEqual({ down: "delivery" });
+  expect(noteMissing).toHaveBeenCalledExactlyOnceWith("delivery", error);
+});
+
+test("any other error of a service fails the whole page", async () => {
+  const error = new ConnectError("no such endpoint", Code.NotFound);
+  const noteMissing = vi.fn<(service: string, error: unknown) => void>();
+  await expect(partOf({ noteMissing }, "delivery", Promise.reject(error))).rejects.toBe(error);
+  expect(noteMissing).not.toHaveBeenCalled();
+});

@@ -1,0 +1,31 @@
+import { DomainError } from "@vidimus/kit/errors";
+import { expect, it } from "vitest";
+import type { TenantCall } from "../../http/route.ts";
+import { takeForm } from "./take-form.ts";
+
+it("a form whose process died is not waited for once the calls of that process must be over", async () => {
+  const forms = {
+    take: async () => false,
+    find: async () => ({ isEnded: false, takenAt: new Date(Date.now() - 21_000) }),
+    end: async () => undefined,
+    release: async () => undefined,
+  };
+  const form = new URLSearchParams({ once: "a".repeat(22) });
+  const call = { form, person: { memberId: "person:1" }, now: new Date(), rpc: {} } as TenantCall;
+  const started = performance.now();
+  expect(await takeForm(forms, call)).toEqual({ before: undefined });
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+it("the refusal of a service is what fails, also when the form's own row cannot be written", async () => {
+  const lost = async () => Promise.reject(new DomainError("unavailable", "the database cannot be reached"));
+  const forms = { take: async () => true, find: async () => undefined, end: lost, release: lost };
+  const form = new URLSearchParams({ once: "a".repeat(22) });
+  const call = { form, person: { memberId: "person:1" }, now: new Date(), rpc: {} } as TenantCall;
+  for (const kind of ["conflict", "deadline_exceeded"] as const) {
+    const taken = await takeForm(forms, call);
+    if ("before" in taken) throw new Error("the form was not taken");
+    const refusal = new DomainError(kind, "refused");
+    await expect(taken.settle(Promise.reject(refusal), () => ({ path: "/" }))).rejects.toBe(refusal);
+  }
+});

@@ -1,0 +1,75 @@
+import { portOf } from "@vidimus/kit/port";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { listStater } from "../../../verify/test/support/list-stater.ts";
+import { readTrustList } from "./read-trust-list.ts";
+import { RoundCounter } from "./rounds.ts";
+
+const stater = listStater();
+const stated = stater.state({ active: null, keys: [] });
+
+let answer: RequestListener;
+const gateway = createServer((request, response) => answer(request, response));
+beforeAll(async () => void (await once(gateway.listen(0, "127.0.0.1"), "listening")));
+afterAll(() => void gateway.close());
+
+function read(trustRoot: string | undefined, rounds = new RoundCounter(), signal = new AbortController().signal) {
+  const gatewayUrl = new URL(`http://127.0.0.1:${portOf(gateway.address())}`);
+  return readTrustList({ gatewayUrl, trustRoot }, { signal, now: new Date(), rounds });
+}
+
+test.each([
+  ["without a root", undefined, false],
+  ["under its root", stater.root, true],
+])("a stated list is verified %s, and its reading is one round", async (_how, root, hasRoot) => {
+  answer = (_, response) => response.writeHead(200, stated.headers).end(stated.body);
+  const rounds = new RoundCounter();
+  const found = await read(root, rounds);
+  expect(found).toMatchObject({ hasRoot, answer: { body: stated.body }, list: { revision: 1 } });
+  expect([found.refusal, rounds.rounds]).toEqual([undefined, 1]);
+});
+
+test.each<[string, RequestListener]>([
+  ["has ended before the answer", (request) => request.socket.destroy()],
+  ["is answered with 408", (_, response) => response.writeHead(408, { connection: "close" }).end()],
+])("a request whose connection %s is sent again once", async (_what, fault) => {
+  let requests = 0;
+  answer = (request, response) => {
+    requests += 1;
+    if (requests === 1) return fault(request, response);
+    response.writeHead(200, stated.headers).end(stated.body);
+  };
+  expect(await read(undefined)).toMatchObject({ list: { revision: 1 } });
+  expect(requests).toBe(2);
+});
+
+test.each([
+  ["with another root", stated.headers, listStater().root, "the pinned root did not delegate to a list key"],
+  ["without a statement", {}, undefined, "statement: the answer does not carry one"],
+])("a list %s comes with the reason why receivers refuse it", async (_what, headers, root, reason) => {
+  answer = (_, response) => response.writeHead(200, headers).end(stated.body);
+  const found = await read(root);
+  expect(found).toMatchObject({ answer: { body: stated.body }, refusal: expect.stringContaining(reason) });
+  expect(found.list).toBeUndefined();
+});
+
+test.each<[string, RequestListener]>([
+  ["a failure", (_, response) => response.writeHead(503).end()],
+  ["a redirect", (_, response) => response.writeHead(302, { location: "/elsewhere" }).end()],
+  ["more than 1 MiB", (_, response) => response.writeHead(200, stated.headers).end("x".repeat(1024 * 1024 + 1))],
+  ["a broken connection", (request) => request.socket.destroy()],
+])("%s instead of a list is unavailable, after two requests at most", async (_what, given) => {
+  const seen = vi.fn<RequestListener>(given);
+  answer = seen;
+  await expect(read(undefined)).rejects.toMatchObject({ kind: "unavailable" });
+  expect(seen.mock.calls.length).toBeLessThanOrEqual(2);
+});
+
+test("a reading that the signal ends is no failure of the gateway, and is not sent again", async () => {
+  const leaving = new AbortController();
+  const seen = vi.fn<RequestListener>(() => leaving.abort());
+  answer = seen;
+  await expect(read(undefined, new RoundCounter(), leaving.signal)).rejects.toMatchObject({ name: "AbortError" });
+  expect(seen).toHaveBeenCalledOnce();
+});

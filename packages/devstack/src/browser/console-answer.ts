@@ -1,0 +1,45 @@
+import type { Page } from "playwright-core";
+
+/** What the forms are filled with. */
+export interface AnswerSetting {
+  /** Address of a tenant's pages, such as `http://127.0.0.1:8090/t/demo`. */
+  readonly base: string;
+  /** Typed as name, note and phrase; at most 200 characters. */
+  readonly text: string;
+  /** URL of a receiver that refuses what is posted to it. */
+  readonly receiver: string;
+  /** A webhook to verify: its headers as lines, its body, and the secret of its endpoint. */
+  readonly webhook: { readonly headers: string; readonly body: string; readonly secret: string };
+  /** Makes a link that signs in to the tenant once. */
+  newLink(): Promise<string>;
+}
+
+/** A page that only a form leads to. */
+export interface ConsoleAnswer {
+  readonly name: string;
+  /** Words of this page that the page with its form has not. */
+  readonly says: string;
+  /** Fills the form, and sends it. */
+  open(page: Page, setting: AnswerSetting): Promise<void>;
+}
+
+/** Opens an answer in the browser of an owner of the tenant, and waits until it is shown. */
+export async function openAnswer(page: Page, { says, open }: ConsoleAnswer, setting: AnswerSetting): Promise<void> {
+  await open(page, setting);
+  await page.getByText(says).first().waitFor();
+}
+
+/** Words of every page that shows the faults of a form. */
+export const couldNot = "This could not be done";
+
+/** Presses a button, and waits for the page that it leads to. */
+export async function send(page: Page, name: string): Promise<void> {
+  const button = page.getByRole("button", { name, exact: true }).first();
+  await Promise.all([page.waitForEvent("load"), button.click()]);
+}
+
+/** Follows a link by its name, or by the beginning of its name. */
+export async function follow(page: Page, name: string | RegExp): Promise<void> {
+  const link = page.getByRole("main").getByRole("link", { name, exact: true }).first();
+  await Promise.all([page.waitForEvent("load"), link.click()]);
+}

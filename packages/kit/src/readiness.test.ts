@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { Readiness } from "./readiness.ts";
+
+test("a wait for a change ends with the change, with its signal, and at once after its signal", async () => {
+  const readiness = new Readiness();
+  const ends = async (work: () => void, signal: AbortSignal) => {
+    const changed = readiness.changed(signal);
+    work();
+    await changed;
+  };
+  await ends(() => readiness.setFailing(true), new AbortController().signal);
+  const controller = new AbortController();
+  await ends(() => controller.abort(), controller.signal);
+  await ends(() => {}, AbortSignal.abort());
+  expect(readiness.isReady()).toBe(false);
+});

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const read = (name: string) => readFileSync(join(import.meta.dirname, name), "utf8");
+const steps = Array.from(read("check.ts").matchAll(/^ {2}\[(".*")\],$/gm), ([, words]) =>
+  (JSON.parse(`[${words}]`) as string[]).join(" "),
+);
+const programs = readdirSync(import.meta.dirname).filter((name) => /^(?!check\.)[\w-]+\.ts$/.test(name));
+
+it("every scripts/check-*.ts is a step of the check, or runs in an npm script of its own", () => {
+  const scripts = Object.values<string>(JSON.parse(read("../package.json")).scripts).join(" && ");
+  const own = new Set(Array.from(scripts.matchAll(/node scripts\/(check-[\w-]+\.ts)(?= &&|$)/g), ([, name]) => name));
+  const meant = programs.filter((name) => name.startsWith("check-") && !own.has(name));
+  expect(meant.map((name) => `node scripts/${name}`).filter((step) => !steps.includes(step))).toEqual([]);
+  expect(meant).not.toHaveLength(0);
+});
+
+it("every program that only compares when it gets --check is a step with --check", () => {
+  const comparing = programs.filter((name) => read(name).includes('"--check"'));
+  expect(comparing.map((name) => `node scripts/${name} --check`).filter((step) => !steps.includes(step))).toEqual([]);
+  expect(comparing).not.toHaveLength(0);
+});
+
+it("types, lint, format and proto/ are steps of the check", () => {
+  const tools = ["oxlint --type-aware --type-check --max-warnings 0", "oxfmt --check ."];
+  tools.push("buf lint", "buf format --exit-code --diff");
+  expect(steps).toEqual(expect.arrayContaining(tools));
+});

@@ -1,0 +1,4 @@
+export interface EndpointKey {
+  readonly tenantId: string;
+  readonly endpointId: string;
+}

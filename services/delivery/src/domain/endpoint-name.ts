@@ -1,4 +1,0 @@
-export interface EndpointName {
-  readonly tenantId: string;
-  readonly endpointId: string;
-}

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Alarm } from "./alarm.ts";
+
+const hourMs = 3_600_000;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Begins a sleep of an hour. Returns whether it has ended after `ms`. */
+async function endsWithin(alarm: Alarm, ms: number, signal = new AbortController().signal): Promise<boolean> {
+  let hasEnded = false;
+  void alarm.sleep(hourMs, signal).then(() => (hasEnded = true));
+  await vi.advanceTimersByTimeAsync(ms);
+  return hasEnded;
+}
+
+test("a ring while nobody sleeps ends the next sleep at once, and not the one after it", async () => {
+  const alarm = new Alarm();
+  alarm.ring();
+  expect(await endsWithin(alarm, 0)).toBe(true);
+  expect(await endsWithin(alarm, hourMs - 1)).toBe(false);
+});
+
+test("a sleep ends at the earliest requested time, and the next one forgets the others", async () => {
+  const [early, alarm] = [new Alarm(), new Alarm()];
+  for (const each of [early, alarm]) for (const ms of [30, 10, 20]) each.ringAt(Date.now() + ms);
+  expect([await endsWithin(early, 9), await endsWithin(alarm, 1)]).toEqual([false, true]);
+  expect(await endsWithin(alarm, hourMs - 1)).toBe(false);
+});
+
+test("a sleep ends after its time, or as soon as its signal aborts", async () => {
+  expect(await endsWithin(new Alarm(), hourMs)).toBe(true);
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 10);
+  expect(await endsWithin(new Alarm(), 10, stop.signal)).toBe(true);
+});

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { urlFault } from "./url-error.ts";
+
+const limit = { instancePath: "/limit", params: {} };
+
+test.each([
+  [{ keyword: "additionalProperties", instancePath: "", params: { additionalProperty: "lang" } }, '"lang" is unknown'],
+  [{ keyword: "required", instancePath: "", params: { missingProperty: "type" } }, '"type" is required'],
+  [{ ...limit, keyword: "type", params: { type: "string" } }, '"limit" must be given once'],
+  [{ ...limit, keyword: "pattern", parentSchema: { "x-must": "from 1 to 100" } }, '"limit" must be from 1 to 100'],
+  [{ ...limit, keyword: "enum", instancePath: "/tags/0", params: { allowedValues: ["a"] } }, '"tags" must be a'],
+])("the fault %j of a URL is INVALID_QUERY, and names the parameter", (fault, words) => {
+  const { code, message } = urlFault([fault], "querystring");
+  expect([code, message]).toEqual(["INVALID_QUERY", `query parameter ${words}`]);
+});
+
+test("a fault of the path says so, and only the first of several is described", () => {
+  const id = { keyword: "pattern", instancePath: "/id", params: {}, parentSchema: { "x-must": "a UUID" } };
+  const other = { ...id, instancePath: "/version" };
+  expect(urlFault([id, other], "params").message).toBe('path parameter "id" must be a UUID');
+  expect(urlFault([], "params").message).toBe("the path parameters are not valid");
+});

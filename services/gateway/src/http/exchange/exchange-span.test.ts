@@ -1,0 +1,24 @@
+import type { FastifyRequest } from "fastify";
+import { expect, test } from "vitest";
+import { openTrace } from "./exchange-span.ts";
+
+const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7";
+
+/** The traceparent that a request with this header has while tracing is off. */
+function traceparentOf(traceparent?: string): string {
+  const request = { headers: { traceparent } } as unknown as FastifyRequest;
+  openTrace(request, undefined);
+  return request.traceparent;
+}
+
+test.each(["00", "01", "03"])(
+  "without tracing a client's trace with flags %s is passed on as not recorded",
+  (flags) => {
+    expect(traceparentOf(`${trace}-${flags}`)).toBe(`${trace}-00`);
+  },
+);
+
+test.each([undefined, `${trace}-zz`])("without tracing the header %s begins a trace that is not recorded", (header) => {
+  expect(traceparentOf(header)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  expect(traceparentOf(header)).not.toContain(trace);
+});

@@ -1,0 +1,200 @@
+/** What is true of every page of the console, and of every answer to a form. */
+import { consoleAnswers } from "@vidimus/devstack/browser/console-answers";
+import { openAnswer } from "@vidimus/devstack/browser/console-answer";
+import { crawlPages } from "@vidimus/devstack/browser/crawl-pages";
+import type { Visitor } from "@vidimus/devstack/browser/open-browser";
+import { signInByLink } from "@vidimus/devstack/browser/sign-in";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { slowRoutes } from "../../packages/console/test/support/rpc-rounds.ts";
+import { type BusyNewsroom, openBusyNewsroom } from "./support/busy-newsroom.ts";
+import { crawlStarts, faultsInViews, pageKinds, weightOf, wordsOf } from "./support/console-pages.ts";
+import { type ConsoleStack, openConsoleStack } from "./support/open-console-stack.ts";
+import { openCutOffConsole } from "./support/open-cut-off-console.ts";
+
+const opened = new AsyncDisposableStack();
+const arabic = "نشرة الأخبار العاجلة من الميناء";
+const japanese = "速報デスク".repeat(30);
+const texts = ["n".repeat(200), arabic, japanese];
+/** Most bytes of a page with all that it loads, each file with gzip. */
+const bytesMax = 40_000;
+/** For one test that looks at every page in every view. */
+const everyPageMs = 300_000;
+let stack: ConsoleStack;
+let busy: BusyNewsroom;
+let owner: Visitor;
+let base: string;
+
+beforeAll(async () => {
+  stack = opened.use(await openConsoleStack());
+  busy = opened.use(await openBusyNewsroom(stack.dev, texts));
+  owner = await stack.signIn("ida");
+  base = `${stack.dev.console}/t/demo`;
+});
+afterAll(() => opened.disposeAsync());
+
+describe("every page", () => {
+  let kinds: Set<string>;
+  let urls: string[];
+
+  beforeAll(async () => {
+    const { endpointIds, deliveryId, replayId } = busy;
+    const { healthy, failing, paused, slow } = endpointIds;
+    const starts = crawlStarts(stack.dev.console!, "demo", { endpointId: slow, replayId, owner: "ida" });
+    const narrowed = ["/keys?state=all", "/deliveries?state=exhausted", "/phrases?contains=x&language=fi"];
+    const chosen = [
+      `/deliveries/${deliveryId}`,
+      `/endpoints/${healthy}`,
+      `/replays?endpoint=${slow}`,
+      "/replays/count",
+    ];
+    for (const path of [...chosen, ...narrowed]) {
+      starts.push(`${base}${path}`);
+    }
+    const reached = await stack.browser.visit("about:blank", owner, (page) => crawlPages(page, starts, async () => {}));
+    // A count without an endpoint shows the form with its fault.
+    const failed = reached.filter(({ kind, status }) => status !== 200 && kind !== "/t/demo/replays/count");
+    expect(failed).toEqual([]);
+    kinds = new Set(reached.map(({ kind }) => kind.split("?")[0]!));
+    // Pages of kinds that were reached, in other states.
+    const others = [failing, paused, "00000000-0000-4000-8000-000000000000"].map((id) => `${base}/endpoints/${id}`);
+    // The documentation of the API is another origin's; `docs.test.ts` looks at it.
+    const own = reached.filter(({ kind }) => kind !== "/docs");
+    urls = [...own.map(({ url }) => url), ...others, `${base}/deliveries?document=no-id`, `${base}/nothing-here`];
+  });
+
+  it("is reached by links, or by the list of those that no link leads to", () => {
+    expect(pageKinds("demo").filter((kind) => !kinds.has(kind))).toEqual([]);
+  });
+
+  it(
+    "breaks no rule of WCAG 2.2 AA and does not scroll sideways, at any width, in any scheme",
+    async () => {
+      await stack.browser.visit("about:blank", owner, async (page) => {
+        const faults: string[] = [];
+        for (const url of urls) {
+          await page.goto(url);
+          faults.push(...(await faultsInViews(page)).map((fault) => `${url}: ${fault}`));
+        }
+        expect(faults).toEqual([]);
+      });
+    },
+    everyPageMs,
+  );
+
+  it("weighs at most 40 kB gzip with all that it loads", async () => {
+    for (const url of urls) {
+      const bytes = await weightOf(stack.browser, owner, url);
+      expect([url, bytes > 2_000, bytes < bytesMax]).toEqual([url, true, true]);
+    }
+  });
+});
+
+it(
+  "no answer to a form breaks WCAG 2.2 AA or scrolls sideways, at any width, in any scheme",
+  async () => {
+    const setting = {
+      base,
+      text: texts[0]!,
+      receiver: "http://127.0.0.1:1/hook",
+      webhook: { headers: `webhook-id: ${"w".repeat(300)}\nwebhook-timestamp: 1`, body: '{"id":"w"}', secret: "" },
+      newLink: () => stack.newLink("ida"),
+    };
+    const faults: string[] = [];
+    for (const answer of consoleAnswers) {
+      await stack.browser.visit("about:blank", owner, async (page) => {
+        await openAnswer(page, answer, setting);
+        faults.push(...(await faultsInViews(page)).map((fault) => `${answer.name}: ${fault}`));
+      });
+    }
+    expect(faults).toEqual([]);
+  },
+  everyPageMs,
+);
+
+it("no page of which a service is away breaks WCAG 2.2 AA or scrolls sideways", async () => {
+  await using cutOff = await openCutOffConsole(stack.dev);
+  const link = new URL(await stack.newLink("ida"));
+  const visitor = await signInByLink(stack.browser, `${cutOff.origin}/sign-in${link.hash}`, {
+    width: 1280,
+    scheme: "light",
+  });
+  await stack.browser.visit("about:blank", visitor, async (page) => {
+    const at = `${cutOff.origin}/t/demo`;
+    const lacking: string[] = [];
+    const faults: string[] = [];
+    await crawlPages(page, [at, `${at}/phrases/01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77`], async (_, { kind }) => {
+      if (!(await wordsOf(page)).includes("does not answer")) return;
+      lacking.push(kind.replace("/t/demo", ""));
+      faults.push(...(await faultsInViews(page)).map((fault) => `${kind}: ${fault}`));
+    });
+    expect(faults).toEqual([]);
+    const parts = ["", "/audit", "/deliveries", "/endpoints", "/phrases", "/replays", "/trust-list"];
+    expect(lacking).toEqual(expect.arrayContaining([...parts, "/phrases/:id", "/replays/new"]));
+  });
+});
+
+describe("a text of a form", () => {
+  /** Types a text as it would be pasted, sends the form, and answers the status of the answer. */
+  async function paste(page: Page, label: string, text: string, button: string): Promise<number> {
+    await page.getByLabel(label, { exact: true }).fill("");
+    await page.keyboard.insertText(text);
+    const sent = page.waitForResponse((response) => response.request().method() === "POST");
+    await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: button }).click()]);
+    return (await sent).status();
+  }
+
+  it.each<[path: () => string, label: string, button: string, rest: (page: Page) => Promise<void>]>([
+    [() => "/keys/new", "Name", "Make the key", (page) => page.getByLabel("publisher:read").check()],
+    [
+      () => "/endpoints/new",
+      "Name (optional)",
+      "Register the endpoint",
+      (page) => page.getByLabel("URL").fill("http://127.0.0.1:1/hook"),
+    ],
+    [() => `/endpoints/${busy.endpointIds.healthy}/edit`, "Name (optional)", "Save", async () => {}],
+    [() => "/members/invite", "For whom", "Make the invitation", (page) => page.getByLabel("editor").check()],
+    [() => "/phrases/new?language=sv", "Phrase", "Add", async () => {}],
+  ])("that has 300 characters is refused at its field and stays typed: form %#", async (path, label, button, rest) => {
+    const long = "n".repeat(300);
+    await stack.browser.visit(`${base}${path()}`, owner, async (page) => {
+      await rest(page);
+      expect(await paste(page, label, long, button)).toBe(400);
+      const field = page.getByLabel(label, { exact: true });
+      expect(await field.inputValue()).toBe(long);
+      expect(await field.getAttribute("aria-invalid")).toBe("true");
+    });
+  });
+
+  it("may have 101 emoji where 200 characters are allowed", async () => {
+    const seals = "🦭".repeat(101);
+    await stack.browser.visit(`${base}/keys/new`, owner, async (page) => {
+      await page.getByLabel("publisher:read").check();
+      expect(await paste(page, "Name", seals, "Make the key")).toBe(200);
+      expect(await wordsOf(page)).toContain(`“${seals}” is made`);
+    });
+  });
+});
+
+it("a document's title of 300 characters is shown whole on the page of its delivery, and in its tab", async () => {
+  await stack.browser.visit(`${base}/deliveries/${busy.deliveryId}`, { ...owner, width: 390 }, async (page) => {
+    const title = await page.getByRole("heading", { level: 1 }).innerText();
+    expect(title).toHaveLength(300);
+    expect(await page.title()).toBe(`${title} · Vidimus`);
+  });
+});
+
+it("long, Arabic and Japanese texts are shown whole, those that begin in Arabic from right to left", async () => {
+  await stack.browser.visit(`${base}/endpoints/${busy.endpointIds.healthy}`, { ...owner, width: 390 }, async (page) => {
+    const said = await wordsOf(page);
+    for (const text of texts) expect(said).toContain(text);
+    const direction = "getComputedStyle(Array.from(document.querySelectorAll('main p[dir=auto]')).at(-1)).direction";
+    expect(await page.evaluate(direction)).toBe("rtl");
+    expect(await page.evaluate("getComputedStyle(document.querySelector('main h1')).direction")).toBe("ltr");
+  });
+});
+
+it("no page took more than two rounds of calls", async () => {
+  const ops = `http://127.0.0.1:${stack.ports["CONSOLE_OPS_PORT"]}`;
+  expect(await slowRoutes(ops)).toEqual([]);
+});
