@@ -28,8 +28,8 @@ interface PublishingOptions extends Omit<TransitionBatchDeps, "checks"> {
   /** Undefined while tracing is off. */
   readonly tracing: Tracing | undefined;
   /**
-   * Called when a batch of transitions has ended, with the snapshots that it made and those that
-   * its repeated requests made earlier. Must neither wait nor throw. The service passes
+   * Called after a batch of transitions with the snapshots that it made and those that its repeated
+   * requests made earlier, unless there are none. Must neither wait nor throw. The service passes
    * `announceSnapshots`.
    */
   announce(tenantId: string, snapshots: readonly AnnouncedSnapshot[]): void;

@@ -32,7 +32,6 @@ type Profile = Awaited<ReturnType<typeof openProfile>>;
 const readsOf = (profile: Profile, collection: string) =>
   profile.find({ op: "query", ns: `${service.database}.${collection}` });
 
-/** Counts the reads of clocks and of publications. */
 async function countReads(profile: Profile): Promise<{ clocks: number; publications: number }> {
   const [clocks, publications] = [await readsOf(profile, "clocks"), await readsOf(profile, "publications")];
   return { clocks: clocks.length, publications: publications.length };

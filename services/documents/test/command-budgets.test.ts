@@ -163,7 +163,7 @@ describe("a single transition", () => {
     expect(await cost(id, "withhold", 2)).toEqual(retiring);
   });
 
-  test("that takes the slug of a published document is refused after one more read", async () => {
+  test("that takes the slug of a published document is refused by a second attempt that reads the holder", async () => {
     await publish(tenantId, article({ slug: "taken" }));
     const id = await service.create(tenantId, article({ slug: "taken" }));
     const refusal = (): Promise<unknown> =>

@@ -76,11 +76,14 @@ test("a transition that a guard would refuse is listed with the refusal that tak
   expect(await failure(taken)).toMatchObject({ code: "FailedPrecondition", message: refusal?.message });
 });
 
-test("a killed document has no transition and cannot be edited, and an unknown one is NOT_FOUND", async () => {
+test("a killed document has no transition and cannot be edited", async () => {
   const id = await service.create(tenantId, article());
   await service.take(tenantId, id, "publish");
   await service.take(tenantId, id, "kill");
   expect(await listFor(id, "admin")).toMatchObject({ names: [], mayUpdate: false, status: "cancelled" });
+});
+
+test("the transitions of an unknown document are NOT_FOUND", async () => {
   const unknown = service.documents.listTransitions({ tenantId, documentId: randomUUID() }, as("editor"));
   expect(await failure(unknown)).toMatchObject({ code: "NotFound" });
 });

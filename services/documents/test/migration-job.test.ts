@@ -7,8 +7,8 @@ import { documentsDatabaseVersion } from "../src/store/documents-database-versio
 const manifest = new URL("../../../deploy/k8s/base/migration/documents.yaml", import.meta.url);
 
 /**
- * When this fails, indexes have changed: give the Job the expected name. When the columns of rows
- * have changed, too, raise `base` first.
+ * When this fails, indexes or `base` have changed: give the Job the expected name. When the columns
+ * of rows have changed, raise `base` before that.
  */
 test("the migration Job is named by its version and indexes, so other indexes get another Job", async () => {
   const [, name] = /^ {2}name: (documents-migrate-.*)$/m.exec(await readFile(manifest, "utf8")) ?? [];

@@ -149,14 +149,17 @@ describe("5,000 publications, of which at least 30 % share their updated_at", ()
   }, 120_000);
 });
 
-describe("16 concurrent publishers of one tenant on two processes", () => {
+describe("17 concurrent publishers of one tenant on two processes", () => {
   const tenantId = "crowd";
   const each = 40;
   const quietType = "core/tag";
   let publishing: Promise<void>;
   let done = false;
 
-  /** Publishes some documents, withdraws others, publishes some again, and kills others. */
+  /**
+   * Publishes each document. Of four documents it then withdraws one, withdraws another one and
+   * publishes it again, and kills one.
+   */
   async function publisher(ids: readonly string[], twin: DocumentProcess): Promise<void> {
     for (const [at, id] of ids.entries()) {
       const names = [["publish"], ["publish", "withhold"], ["publish", "withhold", "publish"], ["publish", "kill"]];

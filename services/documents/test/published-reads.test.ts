@@ -323,9 +323,9 @@ describe("hosts of published sites", () => {
     expect(await take([x.id, "publish", 2], [y.id, "publish", 2])).toEqual(["transitioned", "transitioned"]);
     await service.create(own, z);
     expect(await take([z.id, "publish", 1], [y.id, "withhold", 2])).toEqual(["transitioned", "transitioned"]);
-    // The withdrawal names a wrong version and fails, so the host stays taken.
     await service.take(own, z.id, "withhold", 1);
     await service.take(own, y.id, "publish", 2);
+    // The batch's withdrawal names a wrong version and fails, so the host stays taken.
     expect(await take([z.id, "publish", 1], [y.id, "withhold", 1])).toEqual(["error", "error"]);
   });
 

@@ -57,7 +57,7 @@ async function countRows(tenantId: string): Promise<Record<string, number>> {
 /**
  * ExceededTimeLimit, which may be retried. After a code by which a primary says that it steps down
  * or stops, the driver would wait for the primary's next heartbeat. A primary that really stops
- * sends it at once, this one after up to 10 s.
+ * sends it at once, but the primary of this test only after up to 10 s.
  */
 const unknownOutcome = { errorCode: 262, errorLabels: ["RetryableWriteError"] };
 const conflict = { errorCode: 112, errorLabels: ["TransientTransactionError"] };

@@ -40,6 +40,14 @@ function update(client: Client, id: string, text: string, requestToken: string, 
   return client.updateDocument(request, as("writer"));
 }
 
+/** Creates a document in state draft that was submitted with token s1 and returned with token r1. */
+async function createReturned(): Promise<string> {
+  const id = await service.create(tenantId, article());
+  await take(service.documents, id, "submit", "s1");
+  await take(service.documents, id, "return", "r1");
+  return id;
+}
+
 const rows = (name: string, documentId: string) => service.db.collection(name).countDocuments({ tenantId, documentId });
 
 describe("a transition", () => {
@@ -54,9 +62,7 @@ describe("a transition", () => {
   });
 
   test("repeated with its token is not taken again, though the document is back in its first state", async () => {
-    const id = await service.create(tenantId, article());
-    await take(service.documents, id, "submit", "s1");
-    await take(service.documents, id, "return", "r1");
+    const id = await createReturned();
     expect(await take(service.documents, id, "submit", "s1")).toMatchObject({ status: "review" });
     const { document } = await service.documents.getDocument({ tenantId, documentId: id });
     expect(document?.status).toBe("draft");
@@ -64,11 +70,9 @@ describe("a transition", () => {
   });
 
   test("in a batch does not hinder its neighbours when it is a repetition", async () => {
-    const ids = await Promise.all([1, 2, 3].map(() => service.create(tenantId, article())));
-    const [done = "", ...fresh] = ids;
-    await take(service.documents, done, "submit", "s1");
-    await take(service.documents, done, "return", "r1");
-    const transitions = ids.map((documentId) => {
+    const done = await createReturned();
+    const fresh = await Promise.all([1, 2].map(() => service.create(tenantId, article())));
+    const transitions = [done, ...fresh].map((documentId) => {
       return { documentId, name: "submit", expectedVersion: 1n, requestToken: "s1" };
     });
     const { results } = await service.documents.batchTransitionDocuments({ tenantId, transitions }, as("admin"));
@@ -76,6 +80,25 @@ describe("a transition", () => {
     for (const [id, count] of [[done, 2], ...fresh.map((id) => [id, 1])] as [string, number][]) {
       expect(await rows("history", id)).toBe(count);
     }
+  });
+
+  test.each([
+    ["alone", 0],
+    ["beside an answered repetition", 1],
+  ])("repeated by a role that may not take it is refused, %s", async (_, neighbours) => {
+    const published = await service.create(tenantId, article());
+    await take(service.documents, published, "publish", "p1");
+    const repeated = { documentId: published, name: "publish", expectedVersion: 1n, requestToken: "p1" };
+    const others = await Promise.all(
+      Array.from({ length: neighbours }, async () => {
+        return { documentId: await createReturned(), name: "submit", expectedVersion: 1n, requestToken: "s1" };
+      }),
+    );
+    const batch = { tenantId, transitions: [repeated, ...others] };
+    const { results } = await service.documents.batchTransitionDocuments(batch, as("writer"));
+    const [first, ...rest] = results.map(({ outcome }) => outcome);
+    expect(first).toMatchObject({ case: "error", value: { reason: "role_not_allowed" } });
+    expect(rest).toMatchObject(others.map(() => ({ case: "transitioned" })));
   });
 
   test("of eight callers with one token at two processes happens once, and all get its answer", async () => {

@@ -39,6 +39,13 @@ async function edit(documentId: string): Promise<void> {
   await service.db.collection("heads").updateOne({ tenantId, documentId }, { $set: edited });
 }
 
+async function createPublishedAndEdited(): Promise<string> {
+  const id = await service.create(tenantId, article());
+  await service.take(tenantId, id, "publish");
+  await edit(id);
+  return id;
+}
+
 describe("publishing", () => {
   test("puts the document before readers with status usable, in exactly six members", async () => {
     const tenant = "six";
@@ -118,31 +125,30 @@ describe("publishing", () => {
 });
 
 describe("head and last published", () => {
-  test("a published version stays public during an edit, and a transition changes the version it names", async () => {
-    const tenant = tenantId;
-    const id = await service.create(tenant, article());
-    await service.take(tenant, id, "publish");
-    await edit(id);
-    const during = (await service.list(tenant)).find((item) => item.id === id);
+  test("a published version stays public during an edit", async () => {
+    const id = await createPublishedAndEdited();
+    const during = (await service.list(tenantId)).find((item) => item.id === id);
     expect(during).toMatchObject({ title: "Snow on the pass", meta: { version: 1 } });
-    expect(await codeOf(service.take(tenant, id, "withhold", 2))).toBe(Code.Aborted);
-    expect(await service.take(tenant, id, "withhold", 1)).toMatchObject({ version: 1n, status: "withheld" });
-    const { document } = await service.documents.getDocument({ tenantId: tenant, documentId: id });
+  });
+
+  test("a transition changes the version it names", async () => {
+    const id = await createPublishedAndEdited();
+    expect(await codeOf(service.take(tenantId, id, "withhold", 2))).toBe(Code.Aborted);
+    expect(await service.take(tenantId, id, "withhold", 1)).toMatchObject({ version: 1n, status: "withheld" });
+    const { document } = await service.documents.getDocument({ tenantId, documentId: id });
     expect(document).toMatchObject({
       version: 2n,
       status: "draft",
       lastPublished: { version: 1n, status: "withheld" },
     });
-    expect(await service.take(tenant, id, "publish", 1)).toMatchObject({ version: 1n, sequence: 3n });
-    expect(await service.take(tenant, id, "publish", 2)).toMatchObject({ version: 2n, sequence: 4n });
-    const published = (await service.list(tenant)).find((item) => item.id === id);
+    expect(await service.take(tenantId, id, "publish", 1)).toMatchObject({ version: 1n, sequence: 3n });
+    expect(await service.take(tenantId, id, "publish", 2)).toMatchObject({ version: 2n, sequence: 4n });
+    const published = (await service.list(tenantId)).find((item) => item.id === id);
     expect(published).toMatchObject({ title: "Edited", meta: { version: 2 } });
   });
 
   test("a kill makes a withheld snapshot of the published version and ends the head with it", async () => {
-    const id = await service.create(tenantId, article());
-    await service.take(tenantId, id, "publish");
-    await edit(id);
+    const id = await createPublishedAndEdited();
     expect(await service.take(tenantId, id, "kill", 1)).toMatchObject({ status: "cancelled", sequence: 2n });
     const { document } = await service.documents.getDocument({ tenantId, documentId: id });
     expect(document).toMatchObject({
@@ -166,12 +172,14 @@ describe("head and last published", () => {
     }
   });
 
-  test("a draft can be spiked and restored, and a document that was published cannot be spiked", async () => {
+  test("a draft can be spiked and restored", async () => {
     const id = await service.create(tenantId, article());
     expect(await service.take(tenantId, id, "spike")).toMatchObject({ status: "spiked", sequence: 0n });
     expect(await service.take(tenantId, id, "restore")).toMatchObject({ status: "draft" });
-    await service.take(tenantId, id, "publish");
-    await edit(id);
+  });
+
+  test("a document that was published cannot be spiked", async () => {
+    const id = await createPublishedAndEdited();
     await expect(service.take(tenantId, id, "spike", 2)).rejects.toThrow("neverPublished");
   });
 

@@ -17,7 +17,7 @@ const tenantId = "news";
 const edition = "north";
 const database = testDatabaseName("step");
 const settings = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl"), database } as const;
-/** Documents that are published while processes of both versions run. */
+/** Least number of documents that this release publishes beside the later one. */
 const publishedBeside = 40;
 const kills = 3;
 

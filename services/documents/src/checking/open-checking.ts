@@ -20,7 +20,8 @@ import { createWorkTurns } from "@vidimus/kit/fair/work-turns";
 const inlineBytesMax = 32 * 1024;
 
 /**
- * The costliest 1 MiB takes 0.3 s and 100 MiB to read: docs/adr/0009-checking-beside-the-loop.md.
+ * The costliest 1 MiB takes 0.3 s and up to 128 MiB to read:
+ * docs/adr/0009-checking-beside-the-loop.md.
  */
 const defaultLimits: JobLimits = { cpuMs: 1_000, heapMiB: 192 };
 

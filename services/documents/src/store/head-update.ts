@@ -8,8 +8,8 @@ interface DocumentSlug {
 }
 
 /**
- * Makes one statement for all heads that change alike: documents that are published together differ
- * only in their slugs, and a statement for each would cost mongod three times as much.
+ * Makes one statement for all heads that change alike: most documents that are published together
+ * differ only in their slugs, and a statement for each would cost mongod three times as much.
  */
 export function toHeadUpdates(tenantId: string, heads: readonly HeadChange[]): AnyBulkWriteOperation<HeadRow>[] {
   const alike = Map.groupBy(heads, ({ state: { lastPublished, ...rest } }) => {

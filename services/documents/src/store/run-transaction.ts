@@ -21,7 +21,7 @@ const patienceMs = 10_000;
 
 /**
  * Runs `work` in a transaction. Repeats it after a conflict and a pause of 1 to 5 ms, because the
- * other transaction ends in milliseconds, while the driver's own back-off grows to seconds.
+ * other transaction ends in milliseconds, while the driver's own back-off grows to half a second.
  *
  * @throws DomainError `unavailable` after ten seconds of conflicts; errors of `work`
  */
@@ -78,7 +78,8 @@ function isOutcomeUnknown(error: unknown): boolean {
 
 /**
  * Whether a transaction conflicted with another one and changed nothing. A duplicate key is a
- * conflict, too: another transaction inserted the row after this one had read that there was none.
+ * conflict, too: another transaction has inserted a row with this key, and a repetition can read
+ * that row.
  */
 export function isConflict(error: unknown): boolean {
   if (isDuplicateKey(error) || isInterrupted(error)) return true;

@@ -158,10 +158,7 @@ export class SessionTransaction implements TransitionTransaction {
     await this.#collections.publications.bulkWrite(operations, { session: this.#session });
   }
 
-  /**
-   * The slug has a row already when another document lost it before, so rows are updated or
-   * inserted.
-   */
+  /** A slug has a row already when a document lost it before, so rows are updated or inserted. */
   async #writeSlugs({ retiredSlugs }: Changes): Promise<void> {
     const tenantId = this.#tenantId;
     const operations = retiredSlugs.map(({ type, slug, documentId }): AnyBulkWriteOperation<SlugRow> => {

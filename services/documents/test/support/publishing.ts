@@ -37,7 +37,7 @@ export interface Publishing extends AsyncDisposable {
   target: string;
   meshTarget: string;
   create(tenantId: string, document: object): Promise<string>;
-  /** Takes a document through a transition as admin; the transition acts on version 1 by default. */
+  /** Takes a document through a transition as admin, by default with 1 as the expected version. */
   take(tenantId: string, documentId: string, name: string, version?: number): Promise<Taken>;
   /** The newest 200 public items of a type, core/article by default. */
   list(tenantId: string, type?: string): Promise<Item[]>;

@@ -37,7 +37,10 @@ function nodeText(node: JsonValue): string {
   return inlineTypes.has(node["type"]) ? text : ` ${text} `;
 }
 
-/** Blocks of Draft.js have their text in themselves, as leaves of a line have it elsewhere. */
+/**
+ * A block of Draft.js has its text as its own member, so `nodeText` puts no spaces around it, as it
+ * does around other blocks. The space is added here.
+ */
 function childrenText(name: (typeof childMembers)[number], children: JsonValue = []): string {
   const texts = (Array.isArray(children) ? children : [children]).map(nodeText);
   return texts.join(name === "blocks" ? " " : "");

@@ -17,7 +17,7 @@ export interface Envelope {
  */
 const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId", "tenant_id"]);
 
-/** With `updated_at`, because the platform sets it when it publishes a document. */
+/** `updated_at` is ignored, too, because the platform sets it when it publishes a document. */
 const ignoredMembers: ReadonlySet<string> = new Set([...tenantMembers, "updated_at"]);
 
 /**

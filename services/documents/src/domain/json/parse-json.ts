@@ -21,10 +21,10 @@ const integersBlurFrom = 2 ** 53;
  * canonicalisers agree, and keeps its numbers as they were sent, except that those with a fraction
  * or an exponent round to the nearest double. Of duplicate members the last wins.
  *
- * @throws DomainError `too_large` above 1 MiB; `invalid` for bytes that are not UTF-8 or not JSON and
- * for a byte order mark, and, with a JSON pointer, for lone surrogates, members named `__proto__`,
- * numbers beyond a double's range, integers that a double cannot hold exactly, and nesting beyond 64
- * levels
+ * @throws DomainError `too_large` above 1 MiB; `invalid` for bytes that are not UTF-8 or not JSON
+ * and for a byte order mark, and, with a JSON pointer, for lone surrogates, members named
+ * `__proto__`, numbers beyond a double's range, integers that a double cannot hold exactly, and
+ * nesting beyond 64 levels
  */
 export function parseJson(bytes: Uint8Array): JsonValue {
   if (bytes.byteLength > documentBytesMax) {
@@ -84,8 +84,8 @@ function markInexact(_key: string, value: unknown, context?: { source?: string }
 function isExact(source: string): boolean {
   if (source.length < digitsMin || !/^-?\d+$/.test(source)) return true;
   const value = Number(source);
-  // Reached only for a member that a later duplicate replaces; all other infinite numbers were
-  // refused before.
+  // Only a member that a later duplicate replaces can be infinite here; all other infinite numbers
+  // were refused before.
   if (!Number.isFinite(value)) return true;
   // Canonical JSON writes some exact integers rounded (2^60 as 1152921504606847000), and callers
   // may send that text back.

@@ -144,9 +144,9 @@ function etagAt(stamp: Date | undefined, request: PageRequest): string {
 /**
  * Reads one page. The clock is read before the documents: a change in between can make the tag
  * older than the page, but never newer, so at worst the next conditional read gets the page again.
- * In the other order that change would be missed. The documents are read as of the clock's moment or
- * that of the page before, whichever is later, or of any later one: after a failover a read without
- * a moment may return an older state.
+ * In the other order that change would be missed. The documents are read as of the clock's moment
+ * or that of the page before, whichever is later, or of any later one: after a failover a read
+ * without a moment may return an older state.
  *
  * @throws DomainError `invalid` for a foreign cursor, when those are refused
  */

@@ -7,7 +7,7 @@ import type { TransitionTransaction } from "./transition-transaction.ts";
 /**
  * A request whose token is in its document's history gets the first answer, or is refused when the
  * token named another transition or version. Other requests keep their outcome, and so do those
- * that the caller's role may not make.
+ * that the caller's role may not make; `outcomes` must have their refusals already.
  *
  * History is read only after a refusal or after a unique index refused a row, so that first
  * requests cost no extra statement.

@@ -36,13 +36,16 @@ export async function transitionBatch(
   requests: readonly TransitionRequest[],
 ): Promise<TransitionOutcome[]> {
   const outcomes = new Map<string, TransitionOutcome>();
-  if (transaction.followsDuplicate) await answerRepeated(transaction, requests, outcomes);
-  const others = requests.filter(({ documentId }) => !outcomes.has(documentId));
-  const attempts = await chooseAll(deps, transaction, tenantId, others, outcomes);
+  const attempts = await chooseAll(deps, transaction, tenantId, requests, outcomes);
+  if (transaction.followsDuplicate) {
+    const chosen = attempts.map(({ request }) => request);
+    await answerRepeated(transaction, chosen, outcomes);
+  }
+  const others = attempts.filter(({ request }) => !outcomes.has(request.documentId));
   // Do not lock the clock when every transition is refused.
-  if (attempts.length > 0) await transitionChosen(deps, transaction, tenantId, attempts, outcomes);
-  const refused = others.filter(({ documentId }) => outcomes.get(documentId) instanceof DomainError);
-  if (!transaction.followsDuplicate) await answerRepeated(transaction, refused, outcomes);
+  if (others.length > 0) await transitionChosen(deps, transaction, tenantId, others, outcomes);
+  const refused = requests.filter(({ documentId }) => outcomes.get(documentId) instanceof DomainError);
+  await answerRepeated(transaction, refused, outcomes);
   return requests.map(({ documentId }) => outcomes.get(documentId));
 }
 

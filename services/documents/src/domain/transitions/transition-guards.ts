@@ -96,8 +96,8 @@ export function refuseSite(
 }
 
 /**
- * Every publication is also checked for a free slug, and that of a site for free hosts, even when
- * the workflow does not name these guards, because readers rely on unique slugs and hosts.
+ * Every publication is also checked for a free slug, and that of a site for free hosts, whatever
+ * guards the workflow names, because readers rely on unique slugs and hosts.
  */
 export function guardsOf({ transition, to }: Chosen, type: string): readonly CheckedGuard[] {
   const { guards } = transition;

@@ -210,16 +210,16 @@ describe("the queue", () => {
       expect(await eightThenTwo(1, async () => undefined)).toEqual([8, 2]);
     });
 
-    test("does not wait after a conflict, or when a transaction was full", async () => {
-      const twoAtATime = queueOver(
+    test("does not wait after a conflict, or after a transaction that left transitions over", async () => {
+      const nineAtATime = queueOver(
         async (requests, attempt) => {
           if (attempt <= 2) throw new TransactionConflict(undefined, true);
           return requests.map((one, at) => (at < 9 ? transitionedOf(one) : undefined));
         },
         { itemsMax: 64, lingerMs: 60_000 },
       );
-      await Promise.all(ids("first", 20).map((id) => twoAtATime.transition("acme", requestOf(id))));
-      expect(twoAtATime.batches.map(({ length }) => length)).toEqual([20, 20, 20, 11, 2]);
+      await Promise.all(ids("first", 20).map((id) => nineAtATime.transition("acme", requestOf(id))));
+      expect(nineAtATime.batches.map(({ length }) => length)).toEqual([20, 20, 20, 11, 2]);
     });
 
     test("does not wait when the queue is empty", async () => {

@@ -179,7 +179,7 @@ class TenantQueue {
     for (const entry of batch) if (entry.since < patientSince) entry.reject(busy);
     this.#waiting.unshift(...batch.filter(({ since }) => since >= patientSince));
     // 1 to 5 ms, because the other transaction ends in milliseconds, while the driver's own
-    // back-off grows to seconds.
+    // back-off grows to half a second.
     await pause(1 + Math.random() * 4);
   }
 

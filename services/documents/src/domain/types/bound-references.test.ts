@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../json/json-value.ts";
 import { appliedSchemasMax, boundReferences } from "./bound-references.ts";
 
-/** A schema whose definitions each refer to the next one twice, by the keywords of `again`. */
+/** A schema whose definitions each refer to the next one several times, as `again` says. */
 function doubling(levels: number, again: (reference: JsonObject) => JsonObject): JsonObject {
   const $defs: JsonObject = { [`d${levels}`]: {} };
   for (let level = 0; level < levels; level += 1) $defs[`d${level}`] = again({ $ref: `#/$defs/d${level + 1}` });

@@ -3,7 +3,7 @@ import { subschemas, subschemasInPlace } from "./subschemas.ts";
 
 /**
  * Most schemas that may apply to one value. A schema of 256 KiB exceeds this when references
- * multiply, or when it lists thousands of nearly empty schemas.
+ * multiply, or when it lists tens of thousands of nearly empty schemas.
  */
 export const appliedSchemasMax = 10_000;
 

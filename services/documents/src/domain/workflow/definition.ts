@@ -58,7 +58,7 @@ export interface WorkflowDefinition {
   readonly create?: readonly string[];
   /**
    * From state to the roles that may edit a document in this state, besides `owner` and `admin`. In
-   * a state that is not in the map every known role may, but for terminal ones, in which nobody may.
+   * a state that is not in the map every known role may edit, in a terminal one nobody.
    */
   readonly edit: ReadonlyMap<string, readonly string[]>;
   readonly transitions: readonly Transition[];

@@ -18,7 +18,7 @@ const platformRoles: ReadonlySet<string> = new Set([
  * Checks that a role is one of `allowed`, or `owner` or `admin`.
  *
  * @param allowed undefined for every role that the workflow knows
- * @param action completes "may not"
+ * @param action what the role may not do, for the message, such as "create documents"
  * @throws DomainError `permission_denied` with reason `unknown_role` or `role_not_allowed`
  */
 export function requireRole(
