@@ -139,12 +139,12 @@ function openLimits(
   const { ipRate, authFailureRate, writeBudget: rate } = config;
   const passedOpen = new Counter({
     name: "vidimus_write_budget_open_total",
-    help: "Charges that passed because the write budget could not be asked.",
+    help: "Charges that passed because the write budget could not be asked; an import makes two.",
     registers: [registry],
   });
-  const onOpen = (error: unknown) => {
-    passedOpen.inc();
-    log.warn({ err: error }, "a write passed uncharged");
+  const onOpen = (error: unknown, charges: number) => {
+    passedOpen.inc(charges);
+    log.warn({ err: error, charges }, "writes passed uncharged");
   };
   const writeBudget = rate && stack.use(new WriteBudget({ store: new WriteBudgetStore(db), rate, onOpen }));
   return new RateLimits({ ipRate, authFailureRate, writeBudget, registry });

@@ -68,7 +68,7 @@ describe("CreateTenant", () => {
 });
 
 describe("CreateApiKey", () => {
-  test("the key allows what its scopes say, and only its hash is stored", async () => {
+  test("of a key that works, only the hash is stored", async () => {
     const { apiKey, secret } = await access.createApiKey({
       tenantId: "acme",
       name: "site",
@@ -98,7 +98,7 @@ describe("CreateApiKey", () => {
     expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.NotFound });
   });
 
-  test("a key is refused from its expiry on, and an expiry in the past is refused", async () => {
+  test("a key is refused from its expiry on, which must be in the future", async () => {
     const request = { tenantId: "acme", name: "x", scopes: ["publisher:read"] };
     const soon = await access.createApiKey({ ...request, expiresAt: timestampFromMs(Date.now() + 1_000) });
     expect(await read(soon.secret)).toBe(200);
@@ -110,8 +110,9 @@ describe("CreateApiKey", () => {
   test("a tenant has at most 50 live keys, also when many are asked for at once", async () => {
     await access.createTenant({ tenantId: "crowd", name: "Crowd" });
     const create = () => access.createApiKey({ tenantId: "crowd", name: "x", scopes: ["publisher:read"] });
-    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, create));
-    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(50);
+    for (let n = 0; n < 44; n += 1) await create();
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, create));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(6);
     const { apiKeys } = await access.listApiKeys({ tenantId: "crowd" });
     expect(apiKeys).toHaveLength(50);
     await access.revokeApiKey({ tenantId: "crowd", keyId: apiKeys[0]!.keyId });
@@ -121,7 +122,7 @@ describe("CreateApiKey", () => {
 });
 
 describe("ListApiKeys", () => {
-  test("keys come newest first, without a secret, revoked ones included", async () => {
+  test("keys come newest first, revoked ones included", async () => {
     await access.createTenant({ tenantId: "list", name: "List" });
     const request = { tenantId: "list", scopes: ["publisher:read"] };
     const first = await access.createApiKey({ ...request, name: "first" });
@@ -132,6 +133,12 @@ describe("ListApiKeys", () => {
       ["second", false],
       ["first", true],
     ]);
+  });
+
+  test("no secret of a key is shown", async () => {
+    await access.createApiKey({ tenantId: "acme", name: "hidden", scopes: ["publisher:read"] });
+    const { apiKeys } = await access.listApiKeys({ tenantId: "acme" });
+    expect(apiKeys).toContainEqual(expect.objectContaining({ name: "hidden" }));
     expect(textOf(apiKeys)).not.toContain("vk_");
   });
 
@@ -158,7 +165,7 @@ describe("ListApiKeys", () => {
 });
 
 describe("GetApiKey", () => {
-  test("answers one key without its secret, and NOT_FOUND to another tenant", async () => {
+  test("answers a key, without its secret, only to its own tenant", async () => {
     const { apiKey } = await access.createApiKey({ tenantId: "acme", name: "one", scopes: ["publisher:read"] });
     const { keyId } = apiKey!;
     const found = await access.getApiKey({ tenantId: "acme", keyId });
@@ -283,7 +290,7 @@ describe("RollApiKey", () => {
 });
 
 describe("DisableTenant", () => {
-  test("every key of the tenant is refused within a second, and none can be created", async () => {
+  test("ends the tenant's keys on every gateway within a second, and allows no new one", async () => {
     const key = await newKey(access, "gone");
     expect([await read(key), await read(key, second)]).toEqual([200, 200]);
     await access.disableTenant({ tenantId: "gone" });

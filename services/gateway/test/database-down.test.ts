@@ -1,4 +1,5 @@
 import { Code } from "@connectrpc/connect";
+import { randomUUID } from "node:crypto";
 import { connect, createServer, type Socket } from "node:net";
 import { countCommands } from "@vidimus/devstack/testing/count-commands";
 import { portOf } from "@vidimus/kit/port";
@@ -63,15 +64,18 @@ function read(key: string) {
   return fetch(`${gateway.url}/v1/documents?type=core/tag`, { headers: bearer(key) });
 }
 
+/**
+ * Reads until the gateway has cached a key. The creation of a key evicts it on all gateways; when
+ * that eviction comes back from the broker during a look-up, the key is not cached.
+ */
+function readUntilCached(key: string): Promise<void> {
+  return vi.waitFor(async () => expect(await commands.during(() => read(key))).not.toContain("find api_keys"), patient);
+}
+
 test("while MongoDB does not answer, a known key is valid and an unknown one gets 503, never 401", async () => {
   const known = await newKey(gateway.access, "acme");
   const unseen = await newKey(gateway.access, "acme");
-  // The creation of a key evicts it on all gateways. When that eviction comes back from the broker
-  // during a look-up, the key is not cached. So read until it is.
-  await vi.waitFor(
-    async () => expect(await commands.during(() => read(known))).not.toContain("find api_keys"),
-    patient,
-  );
+  await readUntilCached(known);
   cutOff();
   expect((await read(known)).status).toBe(200);
   for (const key of [unseen, mintApiKey().key]) {
@@ -86,7 +90,23 @@ test("while MongoDB does not answer, a known key is valid and an unknown one get
   expect((await read(mintApiKey().key)).status).toBe(401);
 });
 
-test("while MongoDB does not answer, the gateway stays ready, and its access API is UNAVAILABLE", async () => {
+test("while MongoDB does not answer, the metric counts every write that passes uncharged", async () => {
+  const key = await newKey(gateway.access, "acme");
+  await readUntilCached(key);
+  cutOff();
+  const headers = { ...bearer(key), "content-type": "application/json" };
+  const create = async () => {
+    const body = JSON.stringify({ id: randomUUID(), type: "core/tag", title: "a" });
+    return (await fetch(`${gateway.url}/v1/documents`, { method: "POST", headers, body })).status;
+  };
+  const statuses = await Promise.all(Array.from({ length: 20 }, create));
+  expect(new Set(statuses)).toEqual(new Set([201]));
+  const metrics = await (await fetch(`${gateway.ops}/metrics`)).text();
+  const [, counted] = /^vidimus_write_budget_open_total\{[^}]*\} (\d+)$/m.exec(metrics) ?? [];
+  expect(counted).toBe("20");
+});
+
+test("while MongoDB does not answer, the gateway is ready, although its access API is UNAVAILABLE", async () => {
   const listTenants = () => gateway.access.listTenants({}, { timeoutMs: 20_000 });
   const readiness = async () => (await fetch(`${gateway.ops}/readyz`)).status;
   await vi.waitFor(listTenants, { timeout: 15_000, interval: 100 });

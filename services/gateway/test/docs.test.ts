@@ -58,7 +58,7 @@ describe("the pages of the API description", () => {
     }
   });
 
-  test("fetch nothing from elsewhere, and have no script on the ops port, where there is no API", async () => {
+  test("load no other file: their one script is inline, and only on the public port", async () => {
     for (const [url, scripts] of [
       [closed.ops, 0],
       [open.url, 1],
@@ -102,7 +102,7 @@ describe("the pages of the API description", () => {
     return html.slice(from, html.indexOf('<details class="op"', from));
   }
 
-  test("list the members of a body with their kinds, and fold the errors of a call", async () => {
+  test("describe a call: the members of its body with their kinds, and its errors, folded", async () => {
     const section = await sectionOfCreate();
     const body = section.slice(0, section.indexOf("<h5>Answers"));
     expect(body).toMatch(/<code>id<\/code> <span class="kind">string, matches [^<]*, required<\/span> UUID/);
@@ -164,7 +164,7 @@ describe("the pages of the API description", () => {
 });
 
 describe("the OpenAPI document", () => {
-  test("describes every route with its scope in OpenAPI 3.1, and the changelog names its revision", async () => {
+  test("describes every route with its scope in OpenAPI 3.1", async () => {
     expect(api.openapi).toBe("3.1.0");
     const described = operations().map(
       ({ path, method, operation }) => `${method} ${path} ${operation.security[0]?.apiKey?.[0] ?? "open"}`,
@@ -173,6 +173,9 @@ describe("the OpenAPI document", () => {
       ({ method, url, scope }) => `${method.toLowerCase()} ${url.replace(/:(\w+)/g, "{$1}")} ${scope}`,
     );
     expect(described.toSorted()).toEqual(real.toSorted());
+  });
+
+  test("has a version that the changelog names", async () => {
     const changelog = await readFile(join(import.meta.dirname, "../../../CHANGELOG.md"), "utf8");
     expect(changelog).toContain(`## ${api.info.version}`);
   });
@@ -235,7 +238,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("gives numbers their bounds, and leaves out the gateway's own keywords", () => {
+  test("describes parameters by their bounds instead of by the gateway's own keywords", () => {
     const list = api.paths["/v1/documents"]!.get!;
     expect(list.parameters!.find(({ name }) => name === "limit")!.schema).toEqual({
       type: "integer",

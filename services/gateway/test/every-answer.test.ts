@@ -27,7 +27,7 @@ describe("every answer", () => {
     ["GET", "/v1/documents"],
     ["GET", "/v1/documents?limit=%"],
     ["HEAD", "/nowhere"],
-  ])("%s %s has a request id of the gateway's own and the security headers", async (method, path) => {
+  ])("to %s %s has a request id of the gateway's own and the security headers", async (method, path) => {
     const response = await fetch(`${edge.gateway.url}${path}`, {
       method,
       headers: { "x-request-id": "chosen-by-client" },

@@ -67,7 +67,7 @@ describe("503", () => {
 });
 
 describe("200", () => {
-  test("the trust list is the body itself, and needs no key", async () => {
+  test("everybody gets the trust list itself as the body", async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(await response.text()).toBe(bodyOf("ed25519-new"));

@@ -42,7 +42,10 @@ async function newTenant() {
       headers: { ...bearer(key), "content-type": "text/csv" },
       body: `language,phrase\n${first},ord\n${"sv,ord\n".repeat(rows - 1)}`,
     });
-  /** Makes a write, which costs one, and returns what is then left of the budget. */
+  /**
+   * Imports one row. Returns what is left of the budget when the import is charged as a write,
+   * before its row is charged.
+   */
   const left = async () => {
     const response = await importRows("sv", 1);
     return Number(/;r=(\d+)/.exec(response.headers.get("ratelimit") ?? "")?.[1]);

@@ -79,7 +79,7 @@ test("an older list than one that was served, before a restart or by another gat
   await vi.waitFor(async () => expect(await activeAt(third)).toBe("key-6"), patient);
 });
 
-test("a gateway serves another gateway's newer list while signing states an older one, which it counts", async () => {
+test("an older list from signing is counted, and another gateway's newer list is served instead", async () => {
   const database = testDatabaseName("access");
   answer = listOf(4);
   await using first = await open(database);

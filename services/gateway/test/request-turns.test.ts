@@ -35,7 +35,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 test("requests that arrive at once on open connections begin in several turns of the event loop", async () => {
   const request = requestHead("GET /v1/work", { authorization: `Bearer ${key}` });
-  // Node accepts one connection in a turn, so that the first requests come one by one.
+  // Node accepts one connection in a turn, so the first requests come one by one and do not count.
   const clients = await Promise.all(Array.from({ length: requests }, () => rawClient(server.port, request)));
   expect(new Set(await Promise.all(clients.map(({ status }) => status)))).toEqual(new Set([200]));
   begun = [];

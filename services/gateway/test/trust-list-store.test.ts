@@ -5,13 +5,13 @@ import { TrustListStore } from "../src/store/trust-list-store.ts";
 
 const listOf = (revision: number) => ({ revision, body: "{}", statement: "s", signature: String(revision) });
 
-test("a list whose insertion another gateway forestalls with an older one is kept", async () => {
+test("a list is kept although another gateway inserts an older one at the same time", async () => {
   await using client = await new MongoClient(inject("mongoUrl")).connect();
   const db = client.db(testDatabaseName("access"));
   const store = new TrustListStore(db);
   const update = vi.spyOn(Collection.prototype, "updateOne").mockImplementationOnce(async () => {
     await store.keep(listOf(3));
-    // Fails as an upsert does that found no row, and then one with its id.
+    // A duplicate id, as when a row is inserted after the upsert has found none.
     await db.collection<{ _id: string }>("trust_list").insertOne({ _id: "trust_list" });
     return undefined as never;
   });

@@ -85,7 +85,7 @@ async function take(step: Step, gateways: WriteBudget[], tenantId: string, rate:
 describe("several gateways on one budget", () => {
   const fractions = fc.constantFrom(99, 100, 137, 250, 600);
 
-  test("spend at most the budget, hold at most a tenth in slices, and refuse nothing below nine tenths", async () => {
+  test("spend at most the budget, and refuse nothing below nine tenths of it", async () => {
     await fc.assert(
       fc.asyncProperty(fractions, fc.array(step, { minLength: 10, maxLength: 25 }), async (count, steps) => {
         const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];

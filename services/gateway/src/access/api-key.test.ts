@@ -4,8 +4,11 @@ import { apiKeyPrefix, hashApiKey, mintApiKey } from "./api-key.ts";
 
 const vector = "vk_UgNOkUySViro_0lHN9aNQcNkMik3qGrkAs65wpwIEtEVzLxagRnzIFKn4F3eyj";
 
-test("a known key is well formed, and has its known prefix and SHA-256", () => {
+test("a known key has its known prefix", () => {
   expect(apiKeyPrefix(vector)).toBe("UgNOkUySViro");
+});
+
+test("a known key is hashed with SHA-256", () => {
   expect(hashApiKey(vector).toString("hex")).toBe("9bb110db6990cd6ec7ef70f19e9d973ec9ddd11941fc6b9744d539ac230ece6e");
 });
 
@@ -20,9 +23,13 @@ test.each([
   expect(apiKeyPrefix(text)).toBeUndefined();
 });
 
-test("a minted key is well formed and contains its prefix, and no two minted keys are alike", () => {
-  const minted = Array.from({ length: 500 }, () => mintApiKey());
+const minted = Array.from({ length: 500 }, () => mintApiKey());
+
+test("500 minted keys are well formed", () => {
   for (const { key, prefix } of minted) expect(apiKeyPrefix(key)).toBe(prefix);
+});
+
+test("500 minted keys differ", () => {
   expect(new Set(minted.map(({ key }) => key)).size).toBe(500);
 });
 

@@ -20,10 +20,7 @@ export function mintApiKey(): MintedKey {
   return { key: body + checksum(body), prefix };
 }
 
-/**
- * The prefix of a text with a key's form and checksum; undefined for anything else. Needs no
- * look-up.
- */
+/** The prefix of a text with a key's form and checksum; undefined for anything else. */
 export function apiKeyPrefix(text: string): string | undefined {
   const [, prefix, , sum] = pattern.exec(text) ?? [];
   return prefix !== undefined && checksum(text.slice(0, -6)) === sum ? prefix : undefined;

@@ -16,7 +16,10 @@ export interface KeyRecord {
   readonly revokedAt?: Date;
   /** Id of the successor, once this key was rolled. */
   readonly replacedBy?: string;
-  /** Rounded down to the minute. It is up to two minutes behind the newest use. */
+  /**
+   * Rounded down to the minute and stored once a minute, so it is up to two minutes behind the
+   * newest use, and more while the database fails. A killed gateway loses what it had not stored.
+   */
   readonly lastUsedAt?: Date;
 }
 

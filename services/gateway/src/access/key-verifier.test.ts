@@ -37,8 +37,12 @@ beforeEach(() => {
 });
 
 describe("a known key", () => {
-  test("names its tenant and scopes, and is looked up once in ten seconds", async () => {
+  test("names its tenant and its scopes", async () => {
     expect(await verifier.verify(key)).toEqual({ tenantId: "acme", keyId: "k1", prefix, scopes: ["publisher:read"] });
+  });
+
+  test("is looked up once in ten seconds", async () => {
+    await verifier.verify(key);
     now += 9_999;
     await verifier.verify(key);
     expect(lookups).toBe(1);
@@ -101,18 +105,23 @@ describe("an unknown key", () => {
     expect(await verifier.verify(other.key)).toBeUndefined();
   });
 
-  test("is looked up once in five seconds, and leaves a valid key cached", async () => {
-    await verifier.verify(key);
-    const other = mintApiKey();
+  test("is looked up once in five seconds", async () => {
     answer = async () => undefined;
-    await verifier.verify(other.key);
+    await verifier.verify(key);
     now += 4_999;
-    expect(await verifier.verify(other.key)).toBeUndefined();
-    expect(lookups).toBe(2);
-    expect(await verifier.verify(key)).toBeDefined();
+    expect(await verifier.verify(key)).toBeUndefined();
+    expect(lookups).toBe(1);
     now += 1;
-    await verifier.verify(other.key);
-    expect(lookups).toBe(3);
+    await verifier.verify(key);
+    expect(lookups).toBe(2);
+  });
+
+  test("leaves a valid key cached", async () => {
+    await verifier.verify(key);
+    answer = async () => undefined;
+    expect(await verifier.verify(mintApiKey().key)).toBeUndefined();
+    expect(await verifier.verify(key)).toBeDefined();
+    expect(lookups).toBe(2);
   });
 });
 
@@ -125,14 +134,24 @@ describe("while the database is down", () => {
     await expect(verifier.verify(key)).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  test("a key seen in the last minute stays valid, and is not looked up at every request", async () => {
+  test("a key seen in the last minute stays valid", async () => {
+    await verifier.verify(key);
+    answer = down;
+    now += 59_999;
+    expect(await verifier.verify(key)).toBeDefined();
+  });
+
+  test("a key is looked up at most once a second", async () => {
     await verifier.verify(key);
     answer = down;
     now += 30_000;
-    for (let times = 0; times < 5; times += 1) expect(await verifier.verify(key)).toBeDefined();
+    for (let times = 0; times < 5; times += 1) await verifier.verify(key);
     expect(lookups).toBe(2);
-    now += 1_000;
-    expect(await verifier.verify(key)).toBeDefined();
+    now += 999;
+    await verifier.verify(key);
+    expect(lookups).toBe(2);
+    now += 1;
+    await verifier.verify(key);
     expect(lookups).toBe(3);
   });
 

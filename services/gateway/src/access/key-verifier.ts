@@ -34,8 +34,8 @@ const freshMs = 10_000;
 const negativeMs = 5_000;
 const graceMs = 60_000;
 /**
- * How long the database is not asked after a failed look-up. Without this pause every request of an
- * outage would wait for the database.
+ * How long the database is not asked after a failed look-up. Without this pause requests would wait
+ * for the database during a whole outage.
  */
 const pauseMs = 1_000;
 const entriesMax = 50_000;

@@ -40,6 +40,8 @@ export class LastUsed implements AsyncDisposable {
     const used = this.#used;
     this.#used = new Map();
     await this.#store.touch(used).catch((error: unknown) => {
+      // Kept for the next flush. A key that was used again since has its newer time.
+      this.#used = new Map([...used, ...this.#used]);
       this.#log.warn({ err: error, keys: used.size }, "last use was not noted");
     });
   }

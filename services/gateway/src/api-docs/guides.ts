@@ -45,8 +45,8 @@ function readGuide(name: string): Guide {
 }
 
 /**
- * Headings get the anchors that GitHub gives them, but a heading that is a code or a reason keeps
- * its case in the anchor.
+ * Headings get the anchors that GitHub gives them, but a heading that is an error code keeps its
+ * case in the anchor.
  */
 function renderer(): Marked {
   return new Marked({

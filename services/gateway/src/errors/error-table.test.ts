@@ -65,6 +65,7 @@ test("there are 15 public codes", () => {
   expect(Object.keys(statusOf)).toHaveLength(15);
 });
 
-test("an HttpError has the code that it was made with", () => {
-  expect(new HttpError("CONFLICT", "x").code).toBe("CONFLICT");
+test("an HttpError is answered as it is", () => {
+  const error = new HttpError("CONFLICT", "x");
+  expect(toHttpError(error, "POST")).toBe(error);
 });

@@ -14,9 +14,12 @@ test.each([
   expect([code, message]).toEqual(["INVALID_QUERY", `query parameter ${words}`]);
 });
 
-test("a fault of the path says so, and only the first of several is described", () => {
+test("of several faults of a path only the first is described", () => {
   const id = { keyword: "pattern", instancePath: "/id", params: {}, parentSchema: { "x-must": "a UUID" } };
   const other = { ...id, instancePath: "/version" };
   expect(urlFault([id, other], "params").message).toBe('path parameter "id" must be a UUID');
+});
+
+test("a refusal without a fault says only that the path parameters are not valid", () => {
   expect(urlFault([], "params").message).toBe("the path parameters are not valid");
 });

@@ -31,7 +31,7 @@ interface HttpServerOptions<Deps> {
   deps: Deps;
   verifier: Pick<KeyVerifier, "verify">;
   limits: RateLimits;
-  /** Called for every request with a valid key. */
+  /** Called for every request whose key was checked and is valid. */
   onUse(caller: Caller): void;
   /** CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];

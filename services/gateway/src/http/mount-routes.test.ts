@@ -37,7 +37,7 @@ test("a /v1 route without a scope stops the boot, and is named", () => {
   expect(() => boot((app) => app.get("/v1/bare", () => ""))).toThrow("/v1/bare");
 });
 
-test("a /v1 route with a scope is mounted, and a route outside of /v1 may be open", () => {
+test("a /v1 route with a scope and an open route outside of /v1 are mounted", () => {
   boot((app) => {
     mountRoutes(app, [route, { ...route, url: "/api/keys", scope: "open" }], {}, checks, resources);
     for (const url of ["/v1/things", "/api/keys"]) expect(app.hasRoute({ method: "GET", url })).toBe(true);

@@ -121,8 +121,8 @@ function mountOthers(app: FastifyInstance, url: string, allowed: readonly string
 }
 
 /**
- * CORS is allowed only for the trust list under /api. /v1 needs API keys, which must not be used in
- * browsers.
+ * CORS is allowed only for the trust list under /api. /v1 needs an API key, which a page of another
+ * origin would disclose to its visitors.
  */
 function preflight(url: string, allow: string) {
   const cors = {

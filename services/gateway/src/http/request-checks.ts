@@ -22,7 +22,7 @@ export interface RequestChecks {
 interface RequestChecksDeps {
   readonly verifier: Pick<KeyVerifier, "verify">;
   readonly limits: Pick<RateLimits, "chargeWrite" | "countAuthFailure">;
-  /** Called for every request with a valid key. */
+  /** Called for every request whose key was checked and is valid. */
   onUse(caller: Caller): void;
 }
 

@@ -36,7 +36,7 @@ function poll(limiter: LongPollLimiter, polling: ReturnType<typeof exchange>, wo
   return limiter.run(polling, (wait) => wait(work));
 }
 
-test("a wait does not count as the request's time, and holds no slot", async () => {
+test("a wait takes neither a slot nor time of its request", async () => {
   const waiting = exchange();
   const until = Promise.withResolvers<string>();
   const result = poll(open(), waiting, () => until.promise);

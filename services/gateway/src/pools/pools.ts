@@ -8,8 +8,8 @@ const mib = 1024 * 1024;
 
 /**
  * Most streams of one tenant: twice the 8 that a phrases process streams for it at once, so that as
- * many wait there. With 64, those that had waited there for a second in vain ended together, and
- * they and the streams that came instead made two calls each within a tenth of a second.
+ * many wait there. With 64, up to 56 waited there for a second in vain and ended together, and
+ * the streams that took their place made two calls each within a tenth of a second.
  */
 const streamsShare = 16;
 

@@ -5,7 +5,7 @@ import { takeAll } from "./shared-pool.ts";
 
 const mib = 1024 * 1024;
 
-test("a tenant has at most half of a pool even while it is alone, and may take what it released", () => {
+test("a tenant has at most half of a pool, even while it is alone", () => {
   const { bodies } = openPools(new Registry(), { bodyBytes: 8 * mib });
   bodies.take("acme", 3 * mib);
   expect(() => bodies.take("acme", 2 * mib)).toThrow(
@@ -14,11 +14,17 @@ test("a tenant has at most half of a pool even while it is alone, and may take w
       message: "The tenant's share of the memory for request bodies, 4 MiB, is in use; retry in 1 s",
     }),
   );
-  bodies.give("acme", 2 * mib);
-  bodies.take("acme", 3 * mib);
 });
 
-test("a pool that tenants exhausted together is unavailable to the next, and each refusal is counted", async () => {
+test("a tenant may take again what it released", () => {
+  const { bodies } = openPools(new Registry(), { bodyBytes: 8 * mib });
+  bodies.take("acme", 3 * mib);
+  bodies.give("acme", 2 * mib);
+  bodies.take("acme", 3 * mib);
+  expect(() => bodies.take("acme", 1)).toThrow(expect.objectContaining({ code: "RATE_LIMITED" }));
+});
+
+test("a refusal is counted as one of an exhausted pool or of a tenant's share", async () => {
   const registry = new Registry();
   const { bodies } = openPools(registry, { bodyBytes: 8 * mib });
   bodies.take("acme", 4 * mib);
@@ -28,8 +34,15 @@ test("a pool that tenants exhausted together is unavailable to the next, and eac
   const metrics = await registry.metrics();
   expect(metrics).toContain('vidimus_shares_refused_total{pool="body_memory",outcome="pool"} 1');
   expect(metrics).toContain('vidimus_shares_refused_total{pool="body_memory",outcome="share"} 1');
+});
+
+test("an exhausted pool is available to the next tenant once another has released its part", () => {
+  const { bodies } = openPools(new Registry(), { bodyBytes: 8 * mib });
+  bodies.take("acme", 4 * mib);
+  bodies.take("rival", 4 * mib);
   bodies.give("rival", 1);
   bodies.take("third", 1);
+  expect(() => bodies.take("third", 1)).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
 });
 
 test("parts of several pools are taken together or not at all", () => {

@@ -13,7 +13,7 @@ function cache() {
 }
 
 describe("a cache that tenants share", () => {
-  it("gives a tenant half of the space, and drops the value that the tenant used longest ago", () => {
+  it("drops the value that a tenant used longest ago when the tenant has half of the space", () => {
     const { put, has } = cache();
     put("rival", "a");
     put("acme", "a", "b", "c", "d", "e");
@@ -34,7 +34,7 @@ describe("a cache that tenants share", () => {
     expect(has("middle", "a", "b", "c", "d")).toEqual([true, true, true, true]);
   });
 
-  it("counts a replaced value once, and frees the bytes of a deleted one", () => {
+  it("counts the bytes of a value until it is replaced or deleted", () => {
     const { kept, put, has } = cache();
     for (let turn = 0; turn < 20; turn += 1) put("acme", "a");
     put("acme", "b", "c", "d", "e");

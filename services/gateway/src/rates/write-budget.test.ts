@@ -28,13 +28,14 @@ function open({ gate = Promise.resolve(), sliceMax = 0, count = rate.count } = {
     used -= points;
   });
   const store = { charge, refund, returnSlices };
-  const budget = new WriteBudget({ store, rate: { ...rate, count }, onOpen: () => {}, now: () => now });
+  const onOpen = vi.fn<(error: unknown, charges: number) => void>();
+  const budget = new WriteBudget({ store, rate: { ...rate, count }, onOpen, now: () => now });
   onTestFinished(() => budget[Symbol.asyncDispose]());
   const allowed = async (writes: number) => {
     const verdicts = await Promise.all(Array.from({ length: writes }, async () => budget.charge("acme")));
     return verdicts.filter((verdict) => verdict.allowed).length;
   };
-  return { charges, returnSlices, store, budget, allowed, at: (ms: number) => (now = ms) };
+  return { charges, returnSlices, store, onOpen, budget, allowed, at: (ms: number) => (now = ms) };
 }
 
 test("writes that arrive during a charge are charged together, and pass up to the budget", async () => {
@@ -91,7 +92,7 @@ test("refunded points can be spent at once at the gateway that charged them", as
   expect(store.refund.mock.calls).toEqual([["acme", 4, endsAt]]);
 });
 
-test("a write that passed uncharged is not refunded, and a refund that fails is not repeated", async () => {
+test("the store gets no refund of an uncharged write, and a failed one only once", async () => {
   const { budget, store } = open();
   await budget.refund("acme", 4, undefined);
   expect(store.refund).not.toHaveBeenCalled();
@@ -138,7 +139,7 @@ test("writes that waited for a charge are charged to the slice that it leased", 
   expect(charges).toEqual([[1]]);
 });
 
-test("a slice is for one tenant, and ends with its window", async () => {
+test("a slice is spent by one tenant only, until its window ends", async () => {
   const { budget, charges, at } = open({ sliceMax: 20, count: 200 });
   await budget.charge("acme");
   await budget.charge("rival");
@@ -192,4 +193,14 @@ test("writes pass while the store fails or does not answer, and each one beyond 
   expect(onOpen).toHaveBeenCalledTimes(2);
   // The failed charge may have taken the slice back, so the slice is not spent again.
   expect(charge.mock.calls.map(([{ returned }]) => returned?.lease)).toEqual([undefined, "a", undefined]);
+});
+
+test("a failure of the store is reported with how many charges it lets pass", async () => {
+  const { budget, store, onOpen } = open();
+  vi.spyOn(store, "charge").mockRejectedValue(new Error("down"));
+  const first = budget.charge("acme");
+  await Promise.resolve();
+  const rest = Array.from({ length: 15 }, async () => budget.charge("acme"));
+  await Promise.all([first, ...rest, budget.chargeWhole("acme", 9)]);
+  expect(onOpen.mock.calls.map(([, charges]) => charges)).toEqual([1, 15, 1]);
 });

@@ -14,8 +14,11 @@ const sweepMs = 5_000;
 interface WriteBudgetDeps {
   readonly store: BudgetStore;
   readonly rate: Rate;
-  /** Called when a write passed uncharged because the store failed or did not answer. */
-  onOpen(error: unknown): void;
+  /**
+   * Called when the store failed or did not answer, with how many charges pass therefore: one for
+   * each write, and another one for the points of a large write.
+   */
+  onOpen(error: unknown, charges: number): void;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
 }
@@ -125,7 +128,7 @@ export class WriteBudget implements AsyncDisposable {
       return { granted: result.granted, ...this.#held.keep(charge.tenantId, result, askedAt) };
     } catch (error) {
       // The slice is dropped, because the store may have taken it back before its answer was lost.
-      this.#onOpen(error);
+      this.#onOpen(error, charge.whole ? 1 : charge.points);
       return { granted: charge.points, remaining: this.rate.count, resetMs: this.rate.windowMs };
     }
   }

@@ -40,7 +40,7 @@ interface KeysTransaction {
   readonly record: RecordChange;
 }
 
-/** Stores API keys without their secrets, and an audit entry with every change. */
+/** Stores API keys without their secrets, and an audit entry with every change but the last use. */
 export class ApiKeyStore {
   readonly #tenants: Collection<TenantRow>;
   readonly #keys: Collection<ApiKeyRow>;

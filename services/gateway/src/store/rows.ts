@@ -51,7 +51,7 @@ export interface InvitationRow {
   note: string;
   invitedBy: string;
   createdAt: Date;
-  /** From this time on the invitation is not found; MongoDB deletes the row. */
+  /** From this time on the code is not found; MongoDB deletes the row. */
   expiresAt: Date;
   state: "open" | "accepted" | "revoked";
   /** Id of the member that accepted the invitation. */

@@ -6,7 +6,7 @@ import type { StatedTrustList } from "../upstream/trust-list.ts";
 interface TrustListRow {
   _id: "trust_list";
   revision: number;
-  /** When a gateway last read the list from signing, by the database's clock, which all share. */
+  /** When a gateway last stored the list, by the database's clock, which all gateways share. */
   readAt: Date;
   list: Pick<StatedTrustList, "body" | "statement" | "signature">;
 }

@@ -49,7 +49,7 @@ function gatedDocuments() {
   return { calls, createDocument, push };
 }
 
-test("documents of several tenants and keys share a call in turns, and each names its own actor", async () => {
+test("documents of several tenants and keys share a call, in turns and each with its own actor", async () => {
   const { calls, push } = gatedDocuments();
   const first = push("acme", "a1");
   await turn();

@@ -34,10 +34,7 @@ export function serve(routes: RpcRoute[], port = 0) {
 
 type Result = MessageInitShape<typeof CreateDocumentResultSchema>;
 
-/**
- * A fake of the documents service, which stores drafts by tenant and id in memory, and serves one
- * page.
- */
+/** A documents service that remembers the ids of created drafts, and serves one page. */
 export class FakeDocuments {
   /** From the tenant and the id of a stored document, with a space between, to its intake token. */
   readonly stored = new Map<string, string>();

@@ -116,10 +116,7 @@ export function clampToRpc(ms: number): number {
 const head = Buffer.from('{"ok":true,"data":{"items":');
 const between = Buffer.from(',"included":');
 
-/**
- * Returns pieces, because a copy of a 4 MiB page for each of its readers would take more memory
- * than all other waiting answers.
- */
+/** Returns pieces, so that the readers of a page of 4 MiB share its bytes and hold no copies. */
 function pageBody({ itemsJson, includedJson, nextCursor, hasMore }: ListPublishedDocumentsResponse): Uint8Array[] {
   const included = includedJson.byteLength > 0 ? [between, includedJson] : [];
   return [

@@ -93,7 +93,7 @@ test("an answer that waits for its source, not for its reader, is not cut", asyn
   expect(socket.cut).toBe(false);
 });
 
-test("an answer that is not over by its deadline is cut, and one that has ended is left alone", async () => {
+test("an answer is cut at its deadline, unless it has ended before", async () => {
   const [late, over] = [answer(), answer()];
   watch.watch(late.response, 60_000);
   watch.watch(over.response, 60_000);
@@ -138,7 +138,7 @@ test("an answer queued behind a small unwatched one is cut when the reader does 
   expect(socket.cut).toBe(true);
 });
 
-test("bytes that a connection read before an answer do not count for that answer", async () => {
+test("bytes that a client read before an answer began do not count for that answer", async () => {
   const { response, socket } = answer();
   socket.bytesWritten = 100 * kib * kib;
   watch.watch(response, 60_000);

@@ -35,8 +35,8 @@ export function notFound(): HttpError {
 
 /** Removes the headers of an answer that failed before its first byte. */
 function startOver(reply: FastifyReply): void {
-  // Fastify has set `Connection: close` here, which would cut off a client that is still sending
-  // its body. `sendAnswer` sets it where it is needed.
+  // When the body was refused, Fastify has set `Connection: close`, which would cut off a client
+  // that is still sending. `sendAnswer` sets it where it is needed.
   void reply.removeHeader("connection");
   for (const name of ["content-encoding", "content-disposition", "etag"]) {
     void reply.removeHeader(name);

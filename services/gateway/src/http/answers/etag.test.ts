@@ -3,7 +3,7 @@ import { heldTag, holdsCopy, weakTag } from "./etag.ts";
 
 const sent = (ifNoneMatch: string | undefined) => ({ header: () => ifNoneMatch });
 
-test("tags are compared weakly, and * matches any copy", () => {
+test("If-None-Match names a copy by its tag, weak or strong, or any copy by *", () => {
   expect(holdsCopy(sent('W/"y", "x"'), 'W/"x"')).toBe(true);
   expect(holdsCopy(sent(" * "), 'W/"x"')).toBe(true);
   expect(holdsCopy(sent('"a,*,x"'), 'W/"x"')).toBe(false);
@@ -21,7 +21,7 @@ test.each([
   expect(heldTag(sent(ifNoneMatch))).toBe(held);
 });
 
-test("a tag is weak and short, and differs for other bytes", () => {
+test("a weak tag depends on the bytes of a body, not on how they are split", () => {
   expect(weakTag("a")).toMatch(/^W\/"[\w-]{27}"$/);
   expect(weakTag("ab")).toBe(weakTag([Buffer.from("a"), Buffer.from("b")]));
   expect(weakTag("a")).not.toBe(weakTag("b"));

@@ -6,8 +6,8 @@ import { readBody, tooLarge } from "./request-body.ts";
 import type { BodyRule, Route } from "../route.ts";
 
 /**
- * Memory of a piece of a body besides its bytes. A body in one-byte pieces takes a hundred times
- * its size.
+ * Counted for each piece of a body besides its bytes, because a body that arrives in pieces of one
+ * byte takes more than a hundred times its size.
  */
 const pieceBytes = 256;
 

@@ -16,7 +16,7 @@ interface ExchangeLine {
   readonly method: string;
   /** The route's URL pattern; "" when no route matched. */
   readonly route: string;
-  /** 499 when the client left before the answer. */
+  /** 499 when the connection ended before all of the answer was sent. */
   readonly status: number;
   readonly ms: number;
   readonly requestId: string;

@@ -3,14 +3,14 @@ import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { FastifyRequest } from "fastify";
 
 interface EndedExchange {
-  /** 499 when the client left before the answer. */
+  /** 499 when the connection ended before all of the answer was sent. */
   readonly status: number;
 }
 
 /**
  * Sets the trace of a new request: the client's, or a new one. While tracing is on, the request's
  * span is a child of the client's. The client's trace id is used so that the client can find its
- * own requests, but the client does not decide whether they are recorded: without a sampler here
+ * own requests, but the client does not decide whether they are recorded: while tracing is off,
  * the trace is passed on as one that is not recorded.
  */
 export function openTrace(request: FastifyRequest, tracing: Tracing | undefined): void {

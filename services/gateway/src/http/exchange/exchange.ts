@@ -47,7 +47,6 @@ const commonHeaders = {
   vary: "accept-encoding",
 };
 
-/** Headers that every answer with this request id has. */
 export function headersFor(requestId: string): Record<string, string> {
   return { "x-request-id": requestId, ...commonHeaders };
 }
