@@ -31,18 +31,23 @@ test("bash completes nouns, commands and flags, also after flags and ids", async
   expect(await offered("doctor", "--mo")).toEqual(["--mongodb"]);
 });
 
-test.each(["bash", "zsh", "fish"])("the script for %s parses, and has every noun and every command", async (shell) => {
+const shells = ["bash", "zsh", "fish"];
+
+test.each(shells)("the script for %s has every noun and every command", async (shell) => {
   const { code, stdout } = await run(["completion", shell]);
   expect(code).toBe(0);
   const words = new Set(stdout.split(/[\s"]+/));
   const all = nouns.flatMap(({ name, commands }) => [name].concat(Object.keys(commands)));
   expect(all.filter((word) => !words.has(word))).toEqual([]);
+});
+
+test.for(shells)("the script for %s parses", async (shell, { skip }) => {
   const script = join(dir, shell);
-  await writeFile(script, stdout);
-  // `-n` parses the script and runs nothing of it. A machine without the shell cannot tell.
+  await writeFile(script, (await run(["completion", shell])).stdout);
+  // `-n` parses the script and runs nothing of it.
   const { error, status, stderr } = spawnSync(shell, ["-n", script], { encoding: "utf8" });
-  if (error) expect(error).toMatchObject({ code: "ENOENT" });
-  else expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  if (error && "code" in error && error.code === "ENOENT") skip(`${shell} is not installed`);
+  expect({ error, status, stderr }).toEqual({ error: undefined, status: 0, stderr: "" });
 });
 
 test("an unknown shell is refused with the names of the known ones", async () => {

@@ -170,7 +170,7 @@ test.each([
   },
 );
 
-test("kill acts on the published version of each document", async () => {
+test("kill acts on the published version of a document", async () => {
   const { code } = await documents("kill", "b");
   expect([code, transitions]).toEqual([0, [{ documentId: "b", name: "kill", expectedVersion: 2n }]]);
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestPages } from "./support/pages.ts";
 import { run } from "./support/run.ts";
 
-/** No server listens on port 2, and fetch dials it. Port 1 it would refuse without dialling. */
+/** No server listens on port 2. It is not port 1, which fetch refuses without connecting. */
 const gateway = "http://127.0.0.1:2";
 const grpc = { access: "127.0.0.1:2", documents: "127.0.0.1:2", phrases: "127.0.0.1:2", delivery: "127.0.0.1:2" };
 const tenants = [{ id: "demo", apiKey: "vk_demo" }];

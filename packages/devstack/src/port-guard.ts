@@ -41,11 +41,12 @@ const pickedBelow = 32_768;
 const classes = 16;
 const portsOfClass = Math.floor((pickedBelow - pickedFrom) / classes);
 let claim: Promise<number> | undefined;
-const picked = new Set<number>();
+/** The ports that were tried last, oldest first; at most half of the class. */
+const tried: number[] = [];
 
 /**
  * Returns a free port of 127.0.0.1, of a class from which no other process or thread picks while
- * this one lives. The same port is not returned again for hundreds of calls, because seconds may
+ * this one lives. A port is not returned again before 700 others were tried, because seconds may
  * pass before the caller listens.
  *
  * @throws DevstackError when other processes and threads have claimed all classes
@@ -53,10 +54,10 @@ const picked = new Set<number>();
 export async function pickFreePort(): Promise<number> {
   const first = await (claim ??= claimClass());
   for (;;) {
-    if (picked.size > portsOfClass / 2) picked.clear();
     const port = first + randomInt(1, portsOfClass) * classes;
-    if (picked.has(port)) continue;
-    picked.add(port);
+    if (tried.includes(port)) continue;
+    tried.push(port);
+    if (tried.length > portsOfClass / 2) tried.shift();
     try {
       return await listenOnce(port);
     } catch (error) {

@@ -30,44 +30,77 @@ function push(dev: DevJson): Promise<Response> {
 }
 
 describe("the dev stack", () => {
-  it("writes all addresses into a file that only its owner can read, and refuses a second start", async () => {
-    await using stack = await open();
-    expect(await readDevJson(stateDir)).toEqual(stack.dev);
-    expect((await stat(join(stateDir, "dev.json"))).mode & 0o777).toBe(0o600);
-    expect(stack.dev).toMatchObject({
-      gateway: `http://127.0.0.1:${env["GATEWAY_PORT"]}`,
-      console: `http://127.0.0.1:${env["CONSOLE_PORT"]}`,
-      tenants: [{ id: "demo" }, { id: "rival" }],
+  describe("while it runs", () => {
+    let stack: DevStack;
+    beforeAll(async () => {
+      stack = await open();
     });
-    const { grpc, mesh } = stack.dev;
-    const at = (name: string) => `127.0.0.1:${env[name]}`;
-    expect(grpc).toEqual({
-      access: at("ACCESS_GRPC_PORT"),
-      documents: at("DOCUMENTS_GRPC_PORT"),
-      phrases: at("PHRASES_GRPC_PORT"),
-      signing: at("SIGNING_GRPC_PORT"),
-      delivery: at("DELIVERY_GRPC_PORT"),
+    afterAll(() => stack?.[Symbol.asyncDispose]());
+
+    it("has its addresses in dev.json", async () => {
+      const { gateway, console, grpc, mesh, ops } = (await readDevJson(stateDir))!;
+      expect({ gateway, console }).toEqual({
+        gateway: `http://127.0.0.1:${env["GATEWAY_PORT"]}`,
+        console: `http://127.0.0.1:${env["CONSOLE_PORT"]}`,
+      });
+      const at = (name: string) => `127.0.0.1:${env[name]}`;
+      expect(grpc).toEqual({
+        access: at("ACCESS_GRPC_PORT"),
+        documents: at("DOCUMENTS_GRPC_PORT"),
+        phrases: at("PHRASES_GRPC_PORT"),
+        signing: at("SIGNING_GRPC_PORT"),
+        delivery: at("DELIVERY_GRPC_PORT"),
+      });
+      expect(mesh).toEqual({
+        access: at("ACCESS_MESH_PORT"),
+        documents: at("DOCUMENTS_MESH_PORT"),
+        phrases: at("PHRASES_MESH_PORT"),
+        signing: at("SIGNING_MESH_PORT"),
+        delivery: at("DELIVERY_MESH_PORT"),
+      });
+      expect(ops).toEqual({
+        gateway: `http://${at("GATEWAY_OPS_PORT")}`,
+        documents: `http://${at("DOCUMENTS_OPS_PORT")}`,
+        phrases: `http://${at("PHRASES_OPS_PORT")}`,
+        signing: `http://${at("SIGNING_OPS_PORT")}`,
+        delivery: `http://${at("DELIVERY_OPS_PORT")}`,
+        console: `http://${at("CONSOLE_OPS_PORT")}`,
+      });
     });
-    expect(mesh).toEqual({
-      access: at("ACCESS_MESH_PORT"),
-      documents: at("DOCUMENTS_MESH_PORT"),
-      phrases: at("PHRASES_MESH_PORT"),
-      signing: at("SIGNING_MESH_PORT"),
-      delivery: at("DELIVERY_MESH_PORT"),
+
+    it("has the pid of each process in dev.json", async () => {
+      const { pids } = (await readDevJson(stateDir))!;
+      expect(Object.keys(pids).toSorted()).toEqual([
+        "console",
+        "delivery",
+        "documents",
+        "gateway",
+        "mongod",
+        "nats",
+        "phrases",
+        "signing",
+      ]);
     });
-    expect(stack.dev.ops).toMatchObject({ console: `http://127.0.0.1:${env["CONSOLE_OPS_PORT"]}` });
-    expect(Object.keys(stack.dev.pids).toSorted()).toEqual([
-      "console",
-      "delivery",
-      "documents",
-      "gateway",
-      "mongod",
-      "nats",
-      "phrases",
-      "signing",
-    ]);
-    expect((await push(stack.dev)).status).toBe(201);
-    await expect(open()).rejects.toThrow("a dev stack already runs here");
+
+    it("returns what stands in dev.json", async () => {
+      expect(await readDevJson(stateDir)).toEqual(stack.dev);
+    });
+
+    it("lets only the owner of dev.json read it", async () => {
+      expect((await stat(join(stateDir, "dev.json"))).mode & 0o777).toBe(0o600);
+    });
+
+    it("has the tenants demo and rival", () => {
+      expect(stack.dev.tenants).toMatchObject([{ id: "demo" }, { id: "rival" }]);
+    });
+
+    it("stores a document that is pushed with the key in dev.json", async () => {
+      expect((await push(stack.dev)).status).toBe(201);
+    });
+
+    it("refuses a second start", async () => {
+      await expect(open()).rejects.toThrow("a dev stack already runs here");
+    });
   });
 
   it("keeps data and keys over a restart", async () => {
@@ -107,7 +140,7 @@ describe("the dev stack", () => {
 
   it("refuses a malformed port by the name of its variable", async () => {
     await expect(openDevStack({ stateDir, env: { ...env, GATEWAY_PORT: "http" }, report: () => {} })).rejects.toThrow(
-      'GATEWAY_PORT must be a port from 0 to 65535, not "http"',
+      'GATEWAY_PORT must be a port from 1 to 65535, not "http"',
     );
   });
 });

@@ -24,7 +24,7 @@ const named = (steps: readonly DeliveryStep[], outcome: DeliveryStep["outcome"])
   steps.filter((step) => step.outcome === outcome).map(({ check }) => check);
 const detailOf = (steps: readonly DeliveryStep[], check: string) => steps.find((step) => step.check === check)?.detail;
 
-/** Headers that fit the body, as one who knows the secret makes them. */
+/** A delivery with headers that fit its body, as one who knows the secret makes it. */
 function sealed(text: string, id = vector.headers["webhook-id"]): typeof genuine {
   const key = Buffer.from(vector.secret.replace("whsec_", ""), "base64");
   const timestamp = vector.headers["webhook-timestamp"];
@@ -94,7 +94,7 @@ it("the HMAC of the former secret is accepted while a secret is rotated", async 
   expect(named(await explain({ headers: both }), "failed")).toEqual([]);
 });
 
-it("a changed byte of the snapshot fails the digests and HMACs, not the signature of the statement", async () => {
+it("a changed letter of the snapshot fails the digests and HMACs, not the signature of the statement", async () => {
   const changed = Buffer.from(body.toString().replace("Zürich", "Zurich"));
   const steps = await explain({ body: changed });
   expect(named(steps, "failed")).toEqual(["content-digest", "webhook-signature", "x-vidimus-signature-256", "digest"]);

@@ -7,8 +7,8 @@ type HeaderValue = string | readonly string[] | undefined;
 export type ReceivedHeaders = { get(name: string): string | null } | { readonly [name: string]: HeaderValue };
 
 /**
- * A request as it was received: a Fetch `Request` whose body nobody has read, or the headers and the
- * raw body. With Express, `express.raw({ type: "application/json" })` leaves the raw body.
+ * A request as it was received: a Fetch `Request` whose body nobody has read, or the headers and
+ * the raw body. With Express, `express.raw({ type: "application/json" })` leaves the raw body.
  */
 export type DeliveryRequest =
   | { readonly headers: ReceivedHeaders; arrayBuffer(): Promise<ArrayBuffer> }

@@ -45,8 +45,8 @@ export class TrustListUnavailable extends Error {
  *
  * - A `keyId` that is not in the list, or was not valid at the signing time, causes another fetch
  *   past all caches, at most once a minute, so that a flood of unknown ids causes no flood of
- *   requests. A key for emergencies is listed in advance with tomorrow's `validFrom`; once it
- *   signs, a newer list gives it an earlier one.
+ *   requests. Keys are listed in advance: when one has to sign earlier than planned, a newer list
+ *   gives it an earlier `validFrom`.
  * - While the platform does not answer, a list of up to two hours is used. An older one is not,
  *   because a key in it may have been revoked.
  * - Requests that need the list at the same time share one fetch.

@@ -1,7 +1,7 @@
 /**
- * A test vector: a trust list, its statement and the delegation of an offline root, computed by other
- * software. The private seed of the root is 32 bytes of 0x03, of the list key 32 bytes of 0x04. The
- * listed key is that of `webhook-vector.ts`.
+ * A test vector: a trust list, its statement and the delegation of an offline root, computed by
+ * other software. The private seed of the root is 32 bytes of 0x03, of the list key 32 bytes of
+ * 0x04. The listed key is that of `webhook-vector.ts`.
  */
 export const trustVector = {
   /** Base64 of SPKI DER. */

@@ -18,7 +18,7 @@ async function faultOf(request: typeof genuine, change: Partial<Parameters<typeo
   return "fault" in failure ? failure.fault : "none";
 }
 
-/** Headers that fit the body again, as one who knows the secret makes them. */
+/** A delivery with headers that fit its body, as one who knows the secret makes it. */
 function sealed(
   body: Buffer<ArrayBuffer>,
   { secret = vector.secret, id = vector.headers["webhook-id"] } = {},
@@ -90,7 +90,7 @@ describe("a genuine delivery", () => {
     }
   });
 
-  it("passes the HMAC check whatever base64 character its HMAC begins with, such as the v of a version", async () => {
+  it("passes the HMAC check whatever base64 character its HMAC begins with", async () => {
     const firsts = new Set<string>();
     for (let end = 0; firsts.size < 64; end += 1) {
       const request = sealed(Buffer.concat([genuine.body, Buffer.alloc(end, " ")]));
@@ -224,7 +224,7 @@ describe("a snapshot that was kept", () => {
     expect(await verifySnapshot(bytes, signature, keys)).toMatchObject({ tenantId: "ten_acme", sequence: 12 });
   });
 
-  it("is refused with a changed byte, and under a key that signed something else", async () => {
+  it("is refused with a changed byte, and with a signature that another key made", async () => {
     const changed = Buffer.from(bytes);
     changed[20]! ^= 1;
     await expect(verifySnapshot(changed, signature, [entry])).rejects.toMatchObject({ fault: "digest" });

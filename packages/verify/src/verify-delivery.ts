@@ -32,7 +32,7 @@ export interface SnapshotDelivery extends SnapshotStatement {
   readonly signature: SnapshotSignature;
 }
 
-/** A message about the endpoint itself, such as `endpoint.ping`. It has an HMAC and no signature. */
+/** A message about an endpoint, such as `endpoint.ping`. It has an HMAC and no signature. */
 export interface EventDelivery {
   readonly kind: "event";
   readonly webhookId: string;

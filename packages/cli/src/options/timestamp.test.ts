@@ -13,7 +13,7 @@ test.each([
 });
 
 test.each(["", "yesterday", "2026-02-30", "1795305600", "2026-11-22T06:00:00[Europe/Paris]"])(
-  "%j is refused, because it is no date and no time",
+  "%j is refused, and the message asks for a date or a time",
   (text) => {
     expect(() => timestamp(text)).toThrow("must be a date or a time");
   },

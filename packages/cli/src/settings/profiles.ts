@@ -21,8 +21,8 @@ export interface Surroundings {
 }
 
 /**
- * Reads one profile of the file `{"NAME": {"gateway": "https://…", "access": "host:port", …}, …}`.
- * Settings have the names of their flags there.
+ * Reads one profile of the file `{"NAME": {"gateway": "https://…", "access": "host:port"}}`, in
+ * which settings have the names of their flags.
  *
  * @throws CliError when the file or the profile is missing, others may read or change it, or it is
  * malformed

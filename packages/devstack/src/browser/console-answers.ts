@@ -115,7 +115,7 @@ const ofSessions: readonly ConsoleAnswer[] = [
     says: "You are signed out",
     async open(page, { base }) {
       await page.goto(base);
-      // The session stays for other answers: the server does not learn which one ends.
+      // Without its cookie the server cannot end the session, which other answers still need.
       await page.context().clearCookies();
       await send(page, "Sign out");
     },

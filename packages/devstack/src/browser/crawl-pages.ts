@@ -4,7 +4,6 @@ interface CrawledPage {
   readonly url: string;
   /** See `kindOf`. */
   readonly kind: string;
-  /** The HTTP status of the page. */
   readonly status: number;
 }
 

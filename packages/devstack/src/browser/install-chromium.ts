@@ -12,9 +12,9 @@ import { type ChromiumPin, chromiumPin } from "./chromium-pin.ts";
 const run = promisify(execFile);
 
 /**
- * Downloads the pinned Chromium with npm from its configured registry, checks its hash, and stores it
- * in `folder`: `chromium`, `lib/` and `fonts/`. The last step is an atomic rename, so that several
- * processes may do this at once.
+ * Downloads the pinned Chromium with npm from its configured registry, checks its hash, and stores
+ * it in `folder`: `chromium`, `lib/` and `fonts/`. The last step is an atomic rename, so that
+ * several processes may do this at once.
  *
  * @throws DevstackError with npm's message, or for another hash
  */

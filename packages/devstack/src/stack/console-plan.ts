@@ -14,7 +14,7 @@ export const consolePortSettings = [
   { kind: "ops", variable: "CONSOLE_OPS_PORT", fallback: 9095 },
 ] as const;
 
-/** Reads the ports of the console. Throws DevstackError naming the variable of a malformed one. */
+/** Reads the ports of the console. Throws DevstackError naming the variable of a faulty one. */
 export function readConsolePorts(env: NodeJS.ProcessEnv): ConsolePorts {
   const ports = { http: 0, ops: 0 };
   for (const { kind, variable, fallback } of consolePortSettings) ports[kind] = readPort(env, variable, fallback);

@@ -10,9 +10,7 @@ import { type ServiceName, serviceNames, type ServicePorts } from "./program-nam
 export interface DevJson {
   /** Base URL of the public API. */
   readonly gateway: string;
-  /**
-   * `host:port` of the teams doors; `signing` is its admin door.
-   */
+  /** `host:port` of the teams doors, and under `signing` of signing's admin door. */
   readonly grpc: DoorAddresses;
   /** `host:port` of the mesh doors. */
   readonly mesh: DoorAddresses;

@@ -71,7 +71,7 @@ export async function openDevStack(options: DevStackOptions): Promise<DevStack> 
   const consolePorts = options.console ? readConsolePorts(env) : undefined;
   await mkdir(stateDir, { recursive: true });
   await using stack = new AsyncDisposableStack();
-  // Before anything is stopped or deleted that could be another start's.
+  // The lock comes first: without it the next steps could stop or delete what another start made.
   const lock = stack.use(await acquireLock(stateDir, report, options.signal));
   await endOrphans(stateDir, report);
   await Promise.race([assertPortsFree(ports, consolePorts, report), aborted(options.signal)]);

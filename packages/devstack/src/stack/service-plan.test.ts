@@ -1,5 +1,19 @@
 import { expect, test } from "vitest";
-import { readPorts, serviceEnv } from "./service-plan.ts";
+import { DevstackError } from "../errors.ts";
+import { consolePortSettings, readConsolePorts } from "./console-plan.ts";
+import { portSettings, readPort, readPorts, serviceEnv } from "./service-plan.ts";
+
+test.each(["0", "00000", "65536", "http"])("the port %j of a door is refused by the name of its variable", (port) => {
+  const read = (env: NodeJS.ProcessEnv) => [readPorts(env), readConsolePorts(env)];
+  for (const { variable } of [...portSettings, ...consolePortSettings]) {
+    const refusal = `${variable} must be a port from 1 to 65535, not "${port}"`;
+    expect(() => read({ [variable]: port })).toThrow(new DevstackError(refusal));
+  }
+});
+
+test("a port that is 0, any free one, by default may be set to 0", () => {
+  expect(readPort({ MONGODB_PORT: "0" }, "MONGODB_PORT", 0)).toBe(0);
+});
 
 test("the path of a secret reaches its owners alone, whatever the environment of the stack says", () => {
   const shared = {

@@ -37,7 +37,7 @@ export const portSettings: readonly PortSetting[] = [
   { service: "delivery", kind: "ops", variable: "DELIVERY_OPS_PORT", fallback: 9094 },
 ];
 
-/** Reads the ports of all services. Throws DevstackError naming the variable of a malformed one. */
+/** Reads the ports of all services. Throws DevstackError naming the variable of a faulty one. */
 export function readPorts(env: NodeJS.ProcessEnv): StackPorts {
   const ports: Record<ServiceName, { grpc: number; mesh: number; ops: number; http?: number }> = {
     signing: { grpc: 0, mesh: 0, ops: 0 },
@@ -51,11 +51,17 @@ export function readPorts(env: NodeJS.ProcessEnv): StackPorts {
   return ports;
 }
 
-/** Reads one port. Throws DevstackError naming the variable when it is malformed. */
+/**
+ * Reads one port. 0 means any free port and is accepted only where it is the fallback: a door's
+ * number goes as it is into dev.json and into the settings of the processes that call the door.
+ *
+ * @throws DevstackError naming the variable when the port is malformed or a door's is 0
+ */
 export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: number): number {
   const text = env[variable] || String(fallback);
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new DevstackError(`${variable} must be a port from 0 to 65535, not "${text}"`);
+  const lowest = Math.min(fallback, 1);
+  if (/^\d{1,5}$/.test(text) && Number(text) >= lowest && Number(text) <= 65_535) return Number(text);
+  throw new DevstackError(`${variable} must be a port from ${lowest} to 65535, not "${text}"`);
 }
 
 export interface SharedSettings {

@@ -19,7 +19,10 @@ interface StackLock extends AsyncDisposable {
   markStopping(): Promise<void>;
 }
 
-/** Eight processes have 15 s each. Only a broken one needs them, so this is less than their sum. */
+/**
+ * Each of the eight or more processes may take 15 s to stop. Only a broken one does, so this is
+ * less than the sum.
+ */
 export const stackDeadlineMs = 60_000;
 
 /** An empty database. The folder is locked while a process has a write transaction on it. */
@@ -71,7 +74,7 @@ export async function acquireLock(
       throw new DevstackError(`a dev stack already runs here (process ${holder.pid}); npm stop ends it`);
     }
     if (!isEnding) keepWaiting(holder?.pid);
-    // Rejects only when the signal aborts, but not with its reason.
+    // The pause rejects only when the signal aborts, and with an error of its own.
     await pause(50, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }
@@ -121,7 +124,8 @@ async function recordHolder(stateDir: string, database: DatabaseSync): Promise<S
   const path = join(stateDir, holderFile);
   const write = async (isStopping: boolean) => {
     const holder: LockHolder = { pid, startedAt: (await describeProcess(pid))?.startedAt ?? "", isStopping };
-    // Only the holder of the lock writes, so one name will do. A reader never sees half of it.
+    // The rename keeps readers from seeing half a file. The draft needs no name of its own for each
+    // process, because only the holder of the lock writes.
     await writeFile(`${path}.next`, JSON.stringify(holder));
     await rename(`${path}.next`, path);
   };

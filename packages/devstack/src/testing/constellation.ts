@@ -45,8 +45,8 @@ const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise
  * Starts the services in this process, for end-to-end tests. They get new databases on the given
  * MongoDB, and a NATS server of their own because the name of their stream is fixed.
  *
- * @param options.env settings that override those of the dev stack, for example `{ IP_RATE_LIMIT:
- * "off" }`
+ * @param options.env further settings, for example `{ IP_RATE_LIMIT: "off" }`; addresses, ports and
+ * databases stay those of the constellation
  * @param options.mtls makes certificates; then every door and the broker refuse a caller without
  * one. When `mongoUrl` names a user, each service also gets a MongoDB user of its own. True by
  * default when VIDIMUS_TEST_MTLS is `on`

@@ -36,8 +36,8 @@ export function openTestFolder(label: string): TestFolder {
 }
 
 /**
- * Whether the folder can be written to and has enough space, and the machine enough free memory. The
- * space that Linux states for a folder in memory is only its limit.
+ * Whether the folder can be written to and has enough space, and the machine enough free memory.
+ * The space that Linux states for a folder in memory is only its limit.
  */
 function hasSpace(folder: string): boolean {
   try {
