@@ -866,8 +866,9 @@ export const AccessService: GenService<{
     output: typeof ListTenantsResponseSchema;
   },
   /**
-   * Disables a tenant: within a second, every gateway refuses all of its keys. Repeating it changes
-   * nothing. NOT_FOUND when there is no such tenant. Needs a grant for all tenants.
+   * Disables a tenant: within a second, every gateway that reaches the broker refuses all of its
+   * keys, any other one within a minute. Repeating it changes nothing. NOT_FOUND when there is no
+   * such tenant. Needs a grant for all tenants.
    *
    * @generated from rpc vidimus.access.v1.AccessService.DisableTenant
    */
@@ -877,9 +878,9 @@ export const AccessService: GenService<{
     output: typeof DisableTenantResponseSchema;
   },
   /**
-   * Enables a disabled tenant: within seconds its keys are valid again. Repeating it changes nothing.
-   * NOT_FOUND when there is no such tenant. Needs a grant for all tenants, so that no tenant undoes
-   * what the platform did.
+   * Enables a disabled tenant: within seconds its keys are valid again. Repeating it changes
+   * nothing. NOT_FOUND when there is no such tenant. Needs a grant for all tenants, so that no
+   * tenant undoes what the platform did.
    *
    * @generated from rpc vidimus.access.v1.AccessService.EnableTenant
    */
@@ -889,8 +890,8 @@ export const AccessService: GenService<{
     output: typeof EnableTenantResponseSchema;
   },
   /**
-   * Creates a key. Only this answer ever shows the whole key. FAILED_PRECONDITION when the tenant is
-   * disabled or has 50 live keys.
+   * Creates a key. Only this answer ever shows the whole key. FAILED_PRECONDITION when the tenant
+   * is disabled or has 50 live keys.
    *
    * @generated from rpc vidimus.access.v1.AccessService.CreateApiKey
    */
@@ -941,9 +942,9 @@ export const AccessService: GenService<{
   },
   /**
    * Creates a key that replaces another, with its name, its scopes and as long a lifetime; the old
-   * one ends after the overlap. Only this answer ever shows the new key. FAILED_PRECONDITION when the
-   * old key is no longer live, was rolled before, or its tenant has 50 live keys (then roll without
-   * overlap).
+   * one ends after the overlap. Only this answer ever shows the new key. FAILED_PRECONDITION when
+   * the old key is no longer live, was rolled before, or its tenant has 50 live keys (then roll
+   * without overlap).
    *
    * @generated from rpc vidimus.access.v1.AccessService.RollApiKey
    */
@@ -953,7 +954,8 @@ export const AccessService: GenService<{
     output: typeof RollApiKeyResponseSchema;
   },
   /**
-   * Revokes a key: within a second, every gateway refuses it. Repeating it changes nothing.
+   * Revokes a key: within a second, every gateway that reaches the broker refuses it, any other one
+   * within a minute. Repeating it changes nothing.
    *
    * @generated from rpc vidimus.access.v1.AccessService.RevokeApiKey
    */

@@ -135,7 +135,7 @@ export type Membership = Message<"vidimus.access.v1.Membership"> & {
   tenantName: string;
 
   /**
-   * The tenant's writes are refused.
+   * Whether the tenant is disabled, so that its writes are refused.
    *
    * @generated from field: bool tenant_disabled = 3;
    */
@@ -157,7 +157,7 @@ export const MembershipSchema: GenMessage<Membership> = /*@__PURE__*/
   messageDesc(file_vidimus_access_v1_member_service, 2);
 
 /**
- * Roles that wait for someone.
+ * An offer of roles in a tenant, which one person accepts with its code.
  *
  * @generated from message vidimus.access.v1.Invitation
  */
@@ -912,8 +912,9 @@ export const RedeemSignInLinkResponseSchema: GenMessage<RedeemSignInLinkResponse
 /**
  * The people of a tenant. A member is an identity, its issuer and subject, never an e-mail address,
  * with roles in one tenant. Changing and removing members needs the role owner in the metadata
- * `vidimus-role`, inviting and reading them owner or admin; PERMISSION_DENIED otherwise. Where the metadata `vidimus-actor` is a
- * person (`person:` and 32 hex digits), the role must be one that this member has in the tenant.
+ * `vidimus-role`, inviting and reading them owner or admin; PERMISSION_DENIED otherwise. Where the
+ * metadata `vidimus-actor` is a person (`person:` and 32 hex digits), the role must be one that
+ * this member has in the tenant.
  *
  * @generated from service vidimus.access.v1.MemberService
  */
@@ -939,8 +940,8 @@ export const MemberService: GenService<{
     output: typeof GetMemberResponseSchema;
   },
   /**
-   * The tenants of one identity with its roles, by tenant id. Empty for one that is a member of none.
-   * Needs a grant for all tenants.
+   * The tenants of one identity with its roles, by tenant id. Empty for one that is a member of
+   * none. Needs a grant for all tenants.
    *
    * @generated from rpc vidimus.access.v1.MemberService.ListMemberships
    */

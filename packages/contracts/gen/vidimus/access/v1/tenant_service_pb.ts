@@ -62,7 +62,7 @@ export type TenantState = Message<"vidimus.access.v1.TenantState"> & {
   tenantId: string;
 
   /**
-   * Its reads and deliveries go on.
+   * Whether it is disabled: writes of internal teams are refused, their reads and deliveries go on.
    *
    * @generated from field: bool disabled = 2;
    */
@@ -77,8 +77,8 @@ export const TenantStateSchema: GenMessage<TenantState> = /*@__PURE__*/
   messageDesc(file_vidimus_access_v1_tenant_service, 2);
 
 /**
- * The tenants, for the platform's other services: they refuse internal teams' calls for tenants that
- * do not exist.
+ * The tenants, for the platform's other services: they refuse internal teams' calls for tenants
+ * that do not exist.
  *
  * @generated from service vidimus.access.v1.TenantService
  */

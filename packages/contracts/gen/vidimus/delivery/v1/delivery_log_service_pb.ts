@@ -63,8 +63,8 @@ export type Delivery = Message<"vidimus.delivery.v1.Delivery"> & {
   webhookId: string;
 
   /**
-   * `pending`, `held` (the endpoint is disabled), `delivered`, `superseded` (a newer snapshot of the
-   * document was delivered or is not wanted) or `exhausted` (given up).
+   * `pending`, `held` (the endpoint is disabled), `delivered`, `superseded` (a newer snapshot of
+   * the document was delivered or is not wanted) or `exhausted` (given up).
    *
    * @generated from field: string state = 7;
    */
@@ -92,8 +92,8 @@ export type Delivery = Message<"vidimus.delivery.v1.Delivery"> & {
   endedAt?: Timestamp | undefined;
 
   /**
-   * When the next attempt of its document is due; absent when another delivery of it goes first, and
-   * while it is held.
+   * When the next attempt of its document is due; absent when another delivery of it goes first,
+   * and while it is held.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 11;
    */
@@ -171,8 +171,8 @@ export type DeliveryAttempt = Message<"vidimus.delivery.v1.DeliveryAttempt"> & {
   status: number;
 
   /**
-   * Why there was no answer: `address_refused`, `dns`, `tls`, `timeout` or `connection`; "" when there
-   * was one.
+   * Why there was no answer: `address_refused`, `dns`, `tls`, `timeout` or `connection`; "" when
+   * there was one.
    *
    * @generated from field: string failure = 4;
    */
@@ -270,7 +270,8 @@ export type ListDeliveriesRequest = Message<"vidimus.delivery.v1.ListDeliveriesR
   pageToken: string;
 
   /**
-   * Only those that have this webhook id, or had it before their snapshot was signed again, if not "".
+   * Only those that have this webhook id, or had it before their snapshot was signed again, if not
+   * "".
    *
    * @generated from field: string webhook_id = 9;
    */
@@ -383,10 +384,10 @@ export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__P
   messageDesc(file_vidimus_delivery_v1_delivery_log_service, 5);
 
 /**
- * The request of a delivery's last attempt, or of its first one, if there was none yet. No request is
- * stored: it is computed again from the snapshot, its signature of now and the endpoint's settings of
- * now. So it has another signature, and another `webhook-id`, than what was sent, if the key was
- * revoked since, and another URL, if that was changed.
+ * The request of a delivery's last attempt, or of its first one, if there was none yet. No request
+ * is stored: it is computed again from the snapshot, its signature of now and the endpoint's
+ * settings of now. So it has another signature, and another `webhook-id`, than what was sent, if
+ * the key was revoked since, and another URL, if that was changed.
  *
  * @generated from message vidimus.delivery.v1.DeliveryRequest
  */
@@ -666,8 +667,8 @@ export type StartReplayRequest = Message<"vidimus.delivery.v1.StartReplayRequest
   until?: Timestamp | undefined;
 
   /**
-   * Only snapshots whose delivery is in one of these states: `delivered`, `superseded`, `exhausted`, or
-   * `missing` where there is none. None means all four.
+   * Only snapshots whose delivery is in one of these states: `delivered`, `superseded`,
+   * `exhausted`, or `missing` where there is none. None means all four.
    *
    * @generated from field: repeated string states = 5;
    */
@@ -1110,9 +1111,9 @@ export const DeliveryCountSchema: GenMessage<DeliveryCount> = /*@__PURE__*/
   messageDesc(file_vidimus_delivery_v1_delivery_log_service, 24);
 
 /**
- * What became of each webhook, and ways to send one again. What sends needs the role owner or admin in
- * the metadata `vidimus-role`; PERMISSION_DENIED otherwise. NOT_FOUND when the tenant has no such
- * endpoint, delivery or replay. Finished deliveries are kept for 30 days.
+ * What became of each webhook, and ways to send one again. What sends needs the role owner, admin
+ * or integrator in the metadata `vidimus-role`; PERMISSION_DENIED otherwise. NOT_FOUND when the
+ * tenant has no such endpoint, delivery or replay. Finished deliveries are kept for 30 days.
  *
  * @generated from service vidimus.delivery.v1.DeliveryLogService
  */
@@ -1138,10 +1139,10 @@ export const DeliveryLogService: GenService<{
     output: typeof GetDeliveryResponseSchema;
   },
   /**
-   * Makes one attempt now at a delivery that has reached a final state, with the same webhook id, and
-   * says what came of it; none follows. A pending delivery is made due at once instead, also while its
-   * endpoint gets nothing but probes, and the answer has no attempt. FAILED_PRECONDITION while the
-   * delivery is held: it is sent when its endpoint is enabled.
+   * Makes one attempt now at a delivery that has reached a final state, with the same webhook id,
+   * and says what came of it; none follows. A pending delivery is made due at once instead, also
+   * while its endpoint gets nothing but probes, and the answer has no attempt. FAILED_PRECONDITION
+   * while the delivery is held: it is sent when its endpoint is enabled.
    *
    * @generated from rpc vidimus.delivery.v1.DeliveryLogService.Redeliver
    */
@@ -1151,10 +1152,10 @@ export const DeliveryLogService: GenService<{
     output: typeof RedeliverResponseSchema;
   },
   /**
-   * Starts to send an endpoint snapshots again, or for the first time. Goes on when the process that
-   * does it ends. INVALID_ARGUMENT when `since` is after `until`, and for a request without `since`,
-   * `states` and `all`. FAILED_PRECONDITION (`replay_running`) while another replay of the endpoint
-   * runs.
+   * Starts to send an endpoint snapshots again, or for the first time. Goes on when the process
+   * that does it ends. INVALID_ARGUMENT when `since` is after `until`, and for a request without
+   * `since`, `states` and `all`. FAILED_PRECONDITION (`replay_running`) while another replay of the
+   * endpoint runs.
    *
    * @generated from rpc vidimus.delivery.v1.DeliveryLogService.StartReplay
    */
@@ -1164,8 +1165,8 @@ export const DeliveryLogService: GenService<{
     output: typeof StartReplayResponseSchema;
   },
   /**
-   * Counts what StartReplay with the same fields would send. Looks at 10,000 snapshots at most, and for
-   * three seconds at most. INVALID_ARGUMENT as for StartReplay.
+   * Counts what StartReplay with the same fields would send. Looks at 10,000 snapshots at most, and
+   * for three seconds at most. INVALID_ARGUMENT as for StartReplay.
    *
    * @generated from rpc vidimus.delivery.v1.DeliveryLogService.CountReplay
    */
@@ -1207,8 +1208,8 @@ export const DeliveryLogService: GenService<{
   },
   /**
    * Counts deliveries of the last hours by hour and state: finished ones in the hour in which they
-   * reached their final state, the others in the hour in which they were stored. An answer is kept for
-   * 60 seconds.
+   * reached their final state, the others in the hour in which they were stored. An answer is kept
+   * for 60 seconds.
    *
    * @generated from rpc vidimus.delivery.v1.DeliveryLogService.CountDeliveries
    */

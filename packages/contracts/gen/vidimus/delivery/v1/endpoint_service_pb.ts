@@ -109,8 +109,8 @@ export type Endpoint = Message<"vidimus.delivery.v1.Endpoint"> & {
   previousSecretEndsAt?: Timestamp | undefined;
 
   /**
-   * How it does. Only in answers of GetEndpoint and ListEndpoints, and absent there when it could not
-   * be found out within two seconds.
+   * How it does. Only in answers of GetEndpoint and ListEndpoints, and absent there when it could
+   * not be found out within two seconds.
    *
    * @generated from field: vidimus.delivery.v1.EndpointHealth health = 13;
    */
@@ -147,8 +147,8 @@ export type EndpointHealth = Message<"vidimus.delivery.v1.EndpointHealth"> & {
   /**
    * `closed`: attempts go out. `open`: it failed again and again, and gets one probe at a time.
    * `probing`: a probe is due or on its way. `paused`: it asked for a pause with `Retry-After`.
-   * `disabled`: nothing goes out. `unopened`: nothing goes out, since its secret or headers, as they
-   * are stored, cannot be opened: rotate its secret and give its headers again.
+   * `disabled`: nothing goes out. `unopened`: nothing goes out, since its secret or headers, as
+   * they are stored, cannot be opened: rotate its secret and give its headers again.
    *
    * @generated from field: string gate = 1;
    */
@@ -162,14 +162,16 @@ export type EndpointHealth = Message<"vidimus.delivery.v1.EndpointHealth"> & {
   openSince?: Timestamp | undefined;
 
   /**
-   * When the next probe is due, or the pause ends; absent while the gate is closed or disabled.
+   * When the next probe is due, or the pause ends; absent while the gate is closed, disabled or
+   * unopened.
    *
    * @generated from field: google.protobuf.Timestamp next_probe_at = 3;
    */
   nextProbeAt?: Timestamp | undefined;
 
   /**
-   * When the oldest webhook was stored that is pending; absent when none is. What is held does not count.
+   * When the oldest webhook was stored that is pending; absent when none is. What is held does not
+   * count.
    *
    * @generated from field: google.protobuf.Timestamp oldest_pending_at = 4;
    */
@@ -480,8 +482,8 @@ export type PingResult = Message<"vidimus.delivery.v1.PingResult"> & {
   status: number;
 
   /**
-   * Why there was no answer: `address_refused`, `dns`, `tls`, `timeout` or `connection`; "" when there
-   * was one.
+   * Why there was no answer: `address_refused`, `dns`, `tls`, `timeout` or `connection`; "" when
+   * there was one.
    *
    * @generated from field: string failure = 3;
    */
@@ -530,8 +532,8 @@ export type ListEndpointsRequest = Message<"vidimus.delivery.v1.ListEndpointsReq
   tenantId: string;
 
   /**
-   * Answers the ids and names of endpoints and nothing else of them. How they do is then not found
-   * out, which takes up to three searches for each.
+   * Answers the ids and names of endpoints and nothing else of them. Their health is then not read,
+   * which saves up to three searches for each endpoint.
    *
    * @generated from field: bool names_only = 2;
    */
@@ -1086,17 +1088,17 @@ export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse
   messageDesc(file_vidimus_delivery_v1_endpoint_service, 26);
 
 /**
- * The endpoints to which a tenant's snapshots are delivered. What changes one needs the role owner or
- * admin in the metadata `vidimus-role`; PERMISSION_DENIED otherwise. NOT_FOUND when the tenant has no
- * such endpoint. ABORTED when others change it at the same time, again and again.
+ * The endpoints to which a tenant's snapshots are delivered. What changes one needs the role owner,
+ * admin or integrator in the metadata `vidimus-role`; PERMISSION_DENIED otherwise. NOT_FOUND when
+ * the tenant has no such endpoint. ABORTED when others change it at the same time, again and again.
  *
  * @generated from service vidimus.delivery.v1.EndpointService
  */
 export const EndpointService: GenService<{
   /**
    * Registers an endpoint. Only this answer shows the secret that was made for it. INVALID_ARGUMENT
-   * when the URL may not be called, or a setting breaks its rule. FAILED_PRECONDITION when the tenant
-   * has 100 endpoints.
+   * when the URL may not be called, or a setting breaks its rule. FAILED_PRECONDITION when the
+   * tenant has 100 endpoints.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.CreateEndpoint
    */
@@ -1169,8 +1171,8 @@ export const EndpointService: GenService<{
     output: typeof RotateEndpointSecretResponseSchema;
   },
   /**
-   * Posts a signed `endpoint.ping`, also to a disabled endpoint, and says what came of it. When it is
-   * accepted, everything that is pending for the endpoint is due at once.
+   * Posts a signed `endpoint.ping`, also to a disabled endpoint, and says what came of it. When it
+   * is accepted, everything that is pending for the endpoint is due at once.
    *
    * @generated from rpc vidimus.delivery.v1.EndpointService.TestEndpoint
    */

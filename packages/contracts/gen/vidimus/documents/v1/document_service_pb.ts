@@ -197,7 +197,8 @@ export type CreateDocumentRequest = Message<"vidimus.documents.v1.CreateDocument
 
   /**
    * Who creates the document. Only in a batch that the gateway sends for many callers; elsewhere
-   * INVALID_ARGUMENT, because the call's metadata names the actor. Absent for the actor of the call.
+   * INVALID_ARGUMENT, because the call's metadata names the actor. Absent for the actor of the
+   * call.
    *
    * @generated from field: vidimus.documents.v1.Actor created_by = 3;
    */
@@ -1583,9 +1584,9 @@ export const DocumentService: GenService<{
    * Writes the next version of a document, whole, with status draft. The published version stays as
    * it is. Content that the head has already writes nothing: version and status stay as they are.
    * ABORTED (`stale_version`) when `expected_version` is not the newest; FAILED_PRECONDITION
-   * (`ended`) when the document is in a terminal state; PERMISSION_DENIED when the workflow does not
-   * let the role edit in the head's state; INVALID_ARGUMENT with JSON pointers when the content is
-   * invalid.
+   * (`ended`) when the document is in a terminal state; PERMISSION_DENIED when the workflow does
+   * not let the role edit in the head's state; INVALID_ARGUMENT with JSON pointers when the content
+   * is invalid.
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.UpdateDocument
    */
@@ -1641,8 +1642,9 @@ export const DocumentService: GenService<{
     output: typeof GetDocumentResponseSchema;
   },
   /**
-   * Lists a tenant's documents, last changed or last created first. INVALID_ARGUMENT when the tenant
-   * has no such type (`unknown_type`), or none of its workflows such a status (`unknown_status`).
+   * Lists a tenant's documents, last changed or last created first. INVALID_ARGUMENT when the
+   * tenant has no such type (`unknown_type`), or none of its workflows such a status
+   * (`unknown_status`).
    *
    * @generated from rpc vidimus.documents.v1.DocumentService.ListDocuments
    */

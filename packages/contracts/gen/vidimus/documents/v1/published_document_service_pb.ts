@@ -195,8 +195,8 @@ export type ListPublishedDocumentsResponse = Message<"vidimus.documents.v1.ListP
   notModified: boolean;
 
   /**
-   * A JSON object of the published documents that those of the page link to, by id, without those of
-   * the page; at most 400 and 4 MiB. Empty when they were not asked for.
+   * A JSON object of the published documents that those of the page link to, by id, without those
+   * of the page; at most 400 and 4 MiB. Empty when they were not asked for.
    *
    * @generated from field: bytes included_json = 6;
    */

@@ -344,7 +344,7 @@ export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse
  */
 export const SchemaService: GenService<{
   /**
-   * Adds a generation, which applies at once. Needs role owner or admin. ABORTED
+   * Adds a generation, which every process uses within a second. Needs role owner or admin. ABORTED
    * (`stale_generation`) when `expected_generation` is not the newest; INVALID_ARGUMENT when a
    * schema cannot be used, as one of another dialect than JSON Schema 2020-12 (`unknown_dialect`).
    *

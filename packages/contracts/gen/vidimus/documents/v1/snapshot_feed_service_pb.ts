@@ -474,9 +474,9 @@ export const CommittedSnapshotSchema: GenMessage<CommittedSnapshot> = /*@__PURE_
   messageDesc(file_vidimus_documents_v1_snapshot_feed_service, 11);
 
 /**
- * Snapshots for signing and delivery. A snapshot is pending until it is settled, so that the list of
- * pending ones has every snapshot whose message was lost: by the broker, or by a process that was
- * killed.
+ * Snapshots for signing and delivery. A snapshot is pending until it is settled, so that the list
+ * of pending ones has every snapshot whose message was lost: by the broker, or by a process that
+ * was killed.
  *
  * @generated from service vidimus.documents.v1.SnapshotFeedService
  */
@@ -504,7 +504,8 @@ export const SnapshotFeedService: GenService<{
   /**
    * Ends the pending state of snapshots: each is signed, or it cannot be sent. Idempotent. Call it
    * only once the jobs that deliver the snapshots are stored. NOT_FOUND when a snapshot does not
-   * exist, FAILED_PRECONDITION when signing did not endorse a signature; the others are settled then.
+   * exist, FAILED_PRECONDITION when signing did not endorse a signature; the others are settled
+   * then.
    *
    * @generated from rpc vidimus.documents.v1.SnapshotFeedService.SettleSnapshots
    */

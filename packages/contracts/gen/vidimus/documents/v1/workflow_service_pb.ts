@@ -354,13 +354,12 @@ export const ListWorkflowActivationsResponseSchema: GenMessage<ListWorkflowActiv
  * [GUARD]}]}`. `create` names the roles that may create documents, `edit` those that may write the
  * next version of a document in that state; without them every known role may. Known are `owner`,
  * `admin`, `integrator`, `system`, `writer`, `editor`, `chief`, `legal`, and those that the
- * definition names; any other role may nothing. Documents that come in over public HTTP are not
- * asked for a role, since their API key has the scope. The states
- * `draft` (working, where every version starts), `usable` (the only published one), `withheld` (the
- * only withdrawn one) and `cancelled` (terminal) always exist. Guards are `publishValid`,
- * `slugFree`, `notEmbargoed`, `fourEyes`, `neverPublished`, `{"metaPresent": [KEY]}` and
- * `{"linkPresent": REL}`. Roles `owner` and `admin` may take every transition, and only they may
- * change workflows.
+ * definition names; any other role may nothing. Documents that come in over public HTTP need no
+ * role, because their API key has the scope. The states `draft` (working, where every version
+ * starts), `usable` (the only published one), `withheld` (the only withdrawn one) and `cancelled`
+ * (terminal) always exist. Guards are `publishValid`, `slugFree`, `notEmbargoed`, `fourEyes`,
+ * `neverPublished`, `{"metaPresent": [KEY]}` and `{"linkPresent": REL}`. Roles `owner` and `admin`
+ * may take every transition, and only they may change workflows.
  *
  * Every tenant has workflow `editorial` version 1, which its core types use until another one is
  * activated for them.

@@ -13,13 +13,14 @@ export const file_vidimus_errors_v1_errors: GenFile = /*@__PURE__*/
   fileDesc("Ch52aWRpbXVzL2Vycm9ycy92MS9lcnJvcnMucHJvdG8SEXZpZGltdXMuZXJyb3JzLnYxIukBCglFcnJvckluZm8SDAoEa2luZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEjAKCnZpb2xhdGlvbnMYAyADKAsyHC52aWRpbXVzLmVycm9ycy52MS5WaW9sYXRpb24SDAoEY29kZRgEIAEoDRIOCgZyZWFzb24YBSABKAkSPAoIbWV0YWRhdGEYBiADKAsyKi52aWRpbXVzLmVycm9ycy52MS5FcnJvckluZm8uTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiSwoJVmlvbGF0aW9uEg8KB3BvaW50ZXIYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIMCgRsaW5lGAMgASgNEg4KBnJlYXNvbhgEIAEoCUImWiR2aWRpbXVzL2NvbnRyYWN0cy9lcnJvcnMvdjE7ZXJyb3JzdjFiBnByb3RvMw");
 
 /**
- * An error of the platform. It is a detail of every failed call and stands in the results of batch
- * items, so that a caller maps errors with one table instead of guessing from the RPC code.
+ * An error of the platform. It is a detail of failed calls, except in two cases that the list below
+ * names, and stands in the results of batch items, so that a caller maps errors with one table
+ * instead of guessing from the RPC code.
  *
- * A failed call has the details of google.rpc beside it, for clients that know only those: ErrorInfo
- * with the domain "vidimus" and the reason, or the kind where there is none, in capitals; BadRequest
- * with the violations; RetryInfo with UNAVAILABLE and RESOURCE_EXHAUSTED. docs/errors.md says what
- * helps against each reason.
+ * A failed call has the details of google.rpc beside it, for clients that know only those:
+ * ErrorInfo with the domain "vidimus" and the reason, or the kind where there is none, in capitals;
+ * BadRequest with the violations; RetryInfo with UNAVAILABLE and RESOURCE_EXHAUSTED. docs/errors.md
+ * says what helps against each reason.
  *
  * The kinds, each with its RPC code and, indented, its reasons:
  *
@@ -49,18 +50,18 @@ export const file_vidimus_errors_v1_errors: GenFile = /*@__PURE__*/
  *     `legal_transitions`.
  *   - `wrong_state`: the transition does not start where the document stands; `current_version`,
  *     `current_status`, `legal_transitions`.
- *   - `guard_failed`: a guard refuses the transition; `guard`, `current_version`,
- *     `current_status`, `legal_transitions`; `violations` say why.
+ *   - `guard_failed`: a guard refuses the transition; `guard`, `current_version`, `current_status`,
+ *     `legal_transitions`; `violations` say why.
  *   - `ended`: the document is in a terminal state, which nothing leads out of; `current_version`,
  *     `current_status`.
  *   - `replay_running`: the endpoint is being sent snapshots again; `replay_id`.
- *   - `type_without_schema`, `no_way_to_publish`, `orphan_state`: a workflow cannot be activated so.
+ *   - `type_without_schema`, `no_way_to_publish`, `orphan_state`: a workflow cannot be activated.
  * - `exhausted`, RESOURCE_EXHAUSTED: a limit of the tenant is used up.
  * - `unavailable`, UNAVAILABLE: nothing is known to be wrong with the request; repeat it.
  * - `deadline_exceeded`, DEADLINE_EXCEEDED: the outcome is unknown; repeat with the same
  *   `request_token`.
- * - `internal`, INTERNAL: a bug, which the service has logged. Only in the results of batch items; a
- *   call that met one has no ErrorInfo.
+ * - `internal`, INTERNAL: a bug, which the service has logged. Only in the results of batch items;
+ *   a call that met one has no ErrorInfo.
  *
  * @generated from message vidimus.errors.v1.ErrorInfo
  */

@@ -476,7 +476,7 @@ export const RewrapKeysRequestSchema: GenMessage<RewrapKeysRequest> = /*@__PURE_
  */
 export type RewrapKeysResponse = Message<"vidimus.signing.v1.RewrapKeysResponse"> & {
   /**
-   * Id of the KEK, which tells nothing about it. In hex.
+   * Id of the KEK in hex. The KEK cannot be found out from it.
    *
    * @generated from field: string kek_id = 1;
    */
@@ -653,8 +653,9 @@ export const InstallDelegationResponseSchema: GenMessage<InstallDelegationRespon
 
 /**
  * The life of the signing keys, for operators. It has a door of its own, which is closed unless it
- * is configured. Needs the role owner or admin in the metadata. Every change also keeps one key
- * pending. UNAVAILABLE when the key ring cannot be used.
+ * is configured. Needs the role owner or admin in the metadata. PrepareKey, ActivateKey, RetireKey
+ * and RevokeKey also make a pending key where none would be left. UNAVAILABLE when the key ring
+ * cannot be used.
  *
  * @generated from service vidimus.signing.v1.KeyAdminService
  */
@@ -670,7 +671,8 @@ export const KeyAdminService: GenService<{
     output: typeof ListRingResponseSchema;
   },
   /**
-   * Publishes one more key, which may sign after the time that keys are published ahead.
+   * Publishes one more key, which may sign once it has been published for PREPUBLISH_HOURS.
+   * FAILED_PRECONDITION when eight keys are pending.
    *
    * @generated from rpc vidimus.signing.v1.KeyAdminService.PrepareKey
    */
@@ -703,7 +705,7 @@ export const KeyAdminService: GenService<{
   },
   /**
    * Takes a key out of the trust list and destroys its private key. When it signs, the oldest
-   * pending key takes its place if it may sign; otherwise nothing signs until it may. NOT_FOUND;
+   * pending key that may sign takes its place; otherwise nothing signs until one may. NOT_FOUND;
    * FAILED_PRECONDITION when it is revoked already.
    *
    * @generated from rpc vidimus.signing.v1.KeyAdminService.RevokeKey
@@ -715,8 +717,8 @@ export const KeyAdminService: GenService<{
   },
   /**
    * Walks the ledger and verifies every batch and every signature, then compares it with the
-   * signatures that documents holds. Takes minutes for millions of
-   * signatures; give the call a deadline.
+   * signatures that documents holds. Takes minutes for millions of signatures; give the call a
+   * deadline.
    *
    * @generated from rpc vidimus.signing.v1.KeyAdminService.AuditLedger
    */
@@ -726,9 +728,9 @@ export const KeyAdminService: GenService<{
     output: typeof AuditLedgerResponseSchema;
   },
   /**
-   * Wraps every private key, and the key that seals the ring, by the KEK of SIGNING_KEK_FILE. After
-   * it nothing in the database needs the KEK before. May be repeated. FAILED_PRECONDITION when a
-   * process that signs does not hold the KEK, or there is no ring.
+   * Wraps every private key, and the key that seals the ring, by the KEK of SIGNING_KEK_FILE.
+   * Afterwards nothing in the database needs the previous KEK. May be repeated. FAILED_PRECONDITION
+   * when a process that signs does not hold the KEK, or there is no ring.
    *
    * @generated from rpc vidimus.signing.v1.KeyAdminService.RewrapKeys
    */

@@ -234,10 +234,11 @@ export const SignatureSchema: GenMessage<Signature> = /*@__PURE__*/
  */
 export const SigningService: GenService<{
   /**
-   * Signs a batch of snapshots that documents attested. A repeated digest for the same (tenant, document, sequence) gets the same
-   * signature, or one new signature when the key of the first was revoked; another digest is
-   * refused in that item's result. INVALID_ARGUMENT when an item is
-   * malformed, and then nothing is signed; FAILED_PRECONDITION while signing is off.
+   * Signs a batch of snapshots that documents attested. A repeated digest for the same (tenant,
+   * document, sequence) gets the same signature, or one new signature when the key of the first was
+   * revoked; another digest is refused in that item's result. INVALID_ARGUMENT when an item is
+   * malformed, and then nothing is signed; FAILED_PRECONDITION while signing is off, or no key may
+   * sign yet.
    *
    * @generated from rpc vidimus.signing.v1.SigningService.SignSnapshots
    */
