@@ -1,7 +1,8 @@
 /**
- * Figures for the capacity model of docs/operations.md: the CPU of every process for a create and
- * for a publication that is signed and delivered, at an easy rate and at full speed, and for a read
- * at full speed; and the bytes of a row of each collection that grows. No baseline and no bar.
+ * Figures for the capacity model of docs/operations.md: the CPU of each process involved for a
+ * create and for a publication that is signed and delivered, at an easy rate and at full speed, and
+ * for a read at full speed; and the bytes of a row of each collection that grows with documents. No
+ * baseline and no bar.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
@@ -119,7 +120,7 @@ await showBytes();
 
 /**
  * Prints the bytes that one row takes in memory, on disk (compressed) and in the indexes, for each
- * collection that grows.
+ * collection that grows with documents.
  */
 async function showBytes(): Promise<void> {
   const { client } = stage.documents;

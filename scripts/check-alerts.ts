@@ -1,7 +1,7 @@
 /**
  * `npm run check:alerts`: checks the alert rules and the dashboard of
- * deploy/k8s/components/observability with promtool: every expression parses, and every alert fires
- * on the series of deploy/observability/alerts.test.yaml and on no others.
+ * deploy/k8s/components/observability with promtool: every expression parses, and alerts fire and
+ * stay silent on the series of deploy/observability/alerts.test.yaml as that file says.
  *
  * Takes promtool from the PATH, else from the Debian package `prometheus`, which is unpacked into
  * .vidimus/alert-check and not installed.
@@ -37,7 +37,7 @@ function ruleGroups(resource: string): string {
   return spec.replaceAll(/^ {2}/gm, "");
 }
 
-/** The queries of a dashboard as recording rules, which promtool can parse. JSON is YAML. */
+/** The queries of a dashboard as recording rules, which promtool can parse; JSON, which is YAML. */
 function panelRules(text: string): string {
   const { panels } = JSON.parse(text) as Dashboard;
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));

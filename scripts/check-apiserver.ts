@@ -1,7 +1,7 @@
 /**
- * `npm run check:apiserver`: applies every overlay and combination of deploy/k8s to a kube-apiserver,
- * as a server-side dry run, and creates a Pod of each workload, which Pod Security must admit. No
- * controller and no kubelet runs, so nothing is scheduled, probed or connected.
+ * `npm run check:apiserver`: applies every overlay and combination of deploy/k8s to a
+ * kube-apiserver, as a server-side dry run, and creates a Pod of each workload, which Pod Security
+ * must admit. No controller and no kubelet runs, so nothing is scheduled, probed or connected.
  *
  * Needs Go and kubectl. Builds etcd and kube-apiserver from deploy/apiserver/go.mod into
  * .vidimus/apiserver once: 5 minutes of two cores, 3 GB of memory, 2 GB of modules. Not part of CI.
@@ -146,10 +146,12 @@ async function check(file: string): Promise<void> {
   let pods = 0;
   for (const { kind, metadata, spec } of manifests) {
     if (!spec?.template || !["Deployment", "StatefulSet", "Job"].includes(kind)) continue;
-    const { metadata: labels, spec: pod } = spec.template;
-    // The Pod gets the labels, the name and the volume that a controller would give it.
+    const { metadata: podMetadata, spec: pod } = spec.template;
+    // No controller runs that would make the Pod, so it is made here from the template.
     const filled = kind === "StatefulSet" ? withoutClaims(pod) : pod;
-    const manifest = { apiVersion: "v1", kind: "Pod", metadata: { ...labels, ...metadata }, spec: filled };
+    const { name: podName, namespace } = metadata;
+    const named = { name: podName, namespace, ...podMetadata };
+    const manifest = { apiVersion: "v1", kind: "Pod", metadata: named, spec: filled };
     const created = kubectl(manifest, "create", "--dry-run=server", "-f", "-");
     expect(created, `${name}: a Pod of ${kind}/${metadata.name} is admitted`, true);
     pods += 1;

@@ -3,7 +3,7 @@
  * - a linked file, or a path in backticks; `services/<name>/src/{http,rpc}` and `*` stand for any
  *   match, and `rpc/create-document.ts` is found wherever it ends a path;
  * - an npm script, a benchmark, or a command of `npx vidimus`, which guides that the gateway serves
- *   call `vidimus`: outside of the checkout `npx` would run whoever registered that name;
+ *   call `vidimus`: outside of the checkout `npx` would run a stranger's package of that name;
  * - a test, as `path.test.ts`: "title", "another title", whose file has no such text;
  * - a compound name in backticks, such as `MONGODB_URL` or `ListDocuments`, that no source file
  *   contains. CHANGELOG.md is not read, because it also names what was removed.

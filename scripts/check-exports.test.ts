@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test("an export that no other file names is refused, and one that a program or a page names is not", () => {
+test("an export that no other file names is refused, and one that a program or a document names is not", () => {
   const programs = {
     "letters.ts":
       "export const stamp = 1;\nexport async function send() {}\nexport interface Letter {}\nconst own = 1;\n",

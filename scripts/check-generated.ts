@@ -21,7 +21,7 @@ function differences(folder: string): string[] {
   return names.filter((name) => wanted.get(name) !== found.get(name)).map((name) => `${committed}/${name}`);
 }
 
-/** From path in the folder to text: the files of a folder. */
+/** The texts of a folder's files, by their paths in it. */
 function filesOf(folder: string): Map<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(

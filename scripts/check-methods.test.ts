@@ -137,7 +137,7 @@ describe("the check of the methods", () => {
     expect(check()).toEqual(fault(text));
   });
 
-  it("asks for no name of a method that concerns all tenants or none", () => {
+  it("accepts any name of a method that concerns all tenants or none", () => {
     writeRoute("documents", "DocumentService", 'getDocument: "platform"');
     writeRoute("phrases", "PhraseService", 'upsertPhrase: "tenantless"');
     expect(check()).toEqual(noFault);

@@ -11,8 +11,8 @@
  *
  * Fails also when the table of doors in docs/operations.md names other services than
  * known-callers.test.ts, and for a command of `npx vidimus` that has a file and is not named in
- * packages/cli/src/nouns.ts, in a test or in a guide. Only reads files: those of the folder that its
- * argument names, else of this repository.
+ * packages/cli/src/nouns.ts, in a test or in a guide. Only reads files: those of the folder that
+ * its argument names, else of this repository.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,6 @@ const guides = read("README.md", "docs/*.md", "packages/cli/README.md").replaceA
  */
 const programsMethods = new Set(["GetDictionaryRevision"]);
 
-/** A method of a service of `proto/`. */
 interface Method {
   readonly file: string;
   readonly service: string;
@@ -119,7 +118,7 @@ function missingUse(method: Method): string[] {
   return isCalled(method) ? [] : ["no command of npx vidimus, and no call of the console"];
 }
 
-/** Whether docs/editors.md calls the method by its full name, or by a stub in Python. */
+/** Whether docs/editors.md calls the method as `Service/Method`, or by a stub in Python. */
 function isShown({ service, name }: Method): boolean {
   const [, stub = "-"] = new RegExp(`(\\w+) = ${service}Stub\\(`).exec(examples) ?? [];
   const calls = [`${service}/${name} `, `${service}Stub(channel).${name},`, `(${stub}.${name},`];

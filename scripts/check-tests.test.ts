@@ -84,7 +84,7 @@ describe("the check of tests", () => {
     ]);
   });
 
-  it("counts no branch in comments, texts, types and methods", () => {
+  it("counts no branch in comments, strings, optional members, .catch() and ?.", () => {
     write(
       file,
       "// if (a) && b || c ? d : e\nx('if (a) && b || c', \"d ?? e\");\ny.catch(z);\nw?.v;\ninterface A { b?: C }\n",

@@ -92,7 +92,7 @@ describe("the check of words", () => {
     expect(check()).toEqual({ status: 1, faults: [`src/a.test.ts:4: ${length}`] });
   });
 
-  it("fails for a file or folder whose name ends with utils, helpers, manager or common", () => {
+  it("fails for a file or folder, but lower-helpers, that ends with utils, helpers, manager or common", () => {
     const paths = ["src/common/a.ts", "src/date-utils.ts", "src/helpers.ts", "src/manager/a.ts", "src/utils.ts"];
     for (const path of [...paths, "src/lower-helpers.ts"]) write(path, "");
     expect(check().faults).toEqual(paths.map((path) => `${path}: its name says nothing`));

@@ -21,10 +21,12 @@ interface Rule {
 const withDeps = /^services\/[^/]+\/src\/(?:domain|endpoints|rpc|store)\//;
 const notTests = /^(?!tests\/|.*\/test\/|.*\.test\.ts$)/;
 
-/** Words before "room" in the meaning of capacity. */
+/** Words behind which "room" means capacity. */
 const before = "(?:ha(?:d|s|ve)|lacks?|(?:leav|mak)(?:es?|ing)|made|needs?|no|takes?|without)";
 
-/** Words that are right in another meaning are refused only next to what gives them the wrong one. */
+/**
+ * Words that are right in another meaning are refused only next to what gives them the wrong one.
+ */
 const rules: readonly Rule[] = [
   rule("give back", String.raw`\b(?:give[ns]?|giving|gave)(?: \w+){0,2} back\b`),
   rule("hurry", String.raw`\bhurr(?:y|ie[ds]|ying)\b`),
@@ -35,14 +37,14 @@ const rules: readonly Rule[] = [
   rule("notary", String.raw`\bnotar(?:y|ies)\b`),
   rule("put off", String.raw`\bput(?:s|ting)?(?: \w+){0,2} off\b`),
   rule("schema", String.raw`\bschema version\b`),
-  // A call has a context, and its handler gets one.
+  // A call's context is not its deps, so `callContext` and `handlerContext` are right.
   { word: "context", name: /^(?!call |handler ).+ context$|^ctx$/, files: withDeps },
   { word: "env", name: /\benv\b/, files: withDeps },
   { word: "ingest", name: /\bingest/, files: /^services\/(?!delivery\/)/ },
   { word: "intake", name: /\bintake\b/, files: /^services\/delivery\// },
   // "In place" is a term of JSON Schema.
   { word: "place", name: /(?<!\bin )\bplace[ds]?\b/ },
-  // A newsroom is a room, too.
+  // Tests may call a newsroom `room`.
   { word: "room", name: /^room$/, files: notTests },
   { word: "room", name: /\b(?:has|have|make|no|note|out|wait for|without) room\b|^room of\b/ },
   { word: "room", prose: inProse(String.raw`\b${before} room\b|\broom (?:at|for)\b`) },
@@ -50,11 +52,13 @@ const rules: readonly Rule[] = [
 
 /** Names that say nothing about what is in a file or folder. */
 const emptyName = /(?:^|-)(?:utils?|helpers?|managers?|common)$/;
-/** A product, and a function that lowers the priority of V8's helper threads. */
+/** Allowed: a product, and a function that lowers the priority of V8's helper threads. */
 const toldNames: ReadonlySet<string> = new Set(["cert-manager", "lower-helpers"]);
 const titleCharactersMax = 100;
 
-/** A comment, a string or a regular expression. Comments of one line that follow each other are one. */
+/**
+ * A comment, a string or a regular expression. Comments of one line that follow each other are one.
+ */
 const token = new RegExp(
   [
     String.raw`\/\/.*(?:\n[ \t]*\/\/.*)*`,
@@ -67,7 +71,7 @@ const token = new RegExp(
   "g",
 );
 
-/** The rules that refuse a name, whose words have spaces between them. Most names come often. */
+/** From a name's words to the rules that fit. Kept, because most names come often. */
 const verdicts = new Map<string, readonly Rule[]>();
 
 const files = listedFiles().filter((file) => !/^(?:packages\/contracts\/gen|proto\/google)\//.test(file));
@@ -148,7 +152,10 @@ function faultsOfTitles(source: Source, code: string): string[] {
   });
 }
 
-/** Where the title of a test begins: in the first parentheses behind `from` that begin with a string. */
+/**
+ * Where the title of a test begins: in the first parentheses behind `from` that begin with a
+ * string.
+ */
 function titleAt(code: string, from: number): number | undefined {
   const titled = /\(\s*["'`]/y;
   const modifier = /\.\w+|<[^]*?>(?=\()|`[^`]*`/y;

@@ -1,6 +1,7 @@
 /**
- * Runs all static checks at the same time, and prints the duration and the output of each. Fails when
- * a check failed. The linter also checks types, because `tsc` would take the same time once more.
+ * Runs all static checks at the same time, and prints the duration and the output of each. Fails
+ * when a check failed. The linter also checks types, because `tsc` would take the same time once
+ * more.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,8 +23,8 @@ const steps: ReadonlyArray<readonly [string, ...string[]]> = [
 ];
 
 /**
- * The linter's type checker is a Go program that spends a third of its CPU on collecting garbage. It
- * ends after about 20 s on two idle cores, so it collects only when it holds 4 GiB.
+ * The linter's type checker is a Go program that spends a third of its CPU on collecting garbage.
+ * It ends after about 20 s on two idle cores, so it collects only when it holds 4 GiB.
  */
 const env = { GOGC: "off", GOMEMLIMIT: "4GiB", ...process.env };
 

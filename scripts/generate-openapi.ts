@@ -1,6 +1,6 @@
 /**
- * Writes docs/openapi.json, the description of the public API. `--check` only fails when it
- * differs.
+ * Writes docs/openapi.json, the description of the public API. With `--check` it writes nothing,
+ * and fails when the file differs.
  */
 import { openApiText } from "@vidimus/gateway/api-docs/api-docs";
 import { readFileSync, writeFileSync } from "node:fs";

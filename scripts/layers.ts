@@ -142,7 +142,9 @@ export const layers: Readonly<Record<string, Readonly<Record<string, Layer>>>> =
   },
 };
 
-/** Where the files beside the folders are the innermost layer: every folder may import from them. */
+/**
+ * Where the files beside the folders are the innermost layer: every folder may import from them.
+ */
 const filesInnermost = new Set([
   "packages/kit/src",
   "packages/kit/src/rpc",
@@ -161,7 +163,8 @@ interface Forbidden {
 
 /**
  * What `eslint/no-restricted-imports` forbids to the files of a folder that stand `depth` folders
- * deep below the root. When the root is itself a folder with a layer, that layer holds for them, too.
+ * deep below the root. When the root is itself a folder with a layer, that layer holds for them,
+ * too.
  */
 export function forbiddenTo(root: string, folder: string, depth: number): Forbidden[] {
   const { [folder]: layer, ...others } = layers[root] ?? {};

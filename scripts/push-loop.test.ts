@@ -19,7 +19,9 @@ interface Given {
   readonly headers?: Record<string, string>;
 }
 
-/** What the program of docs/pushing.md says when its calls get these answers, one after the other. */
+/**
+ * What the program of docs/pushing.md says when its calls get these answers, one after the other.
+ */
 async function push(...answers: Given[]): Promise<string> {
   server = createServer((request, response) => {
     request.resume();

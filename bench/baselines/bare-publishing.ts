@@ -21,8 +21,8 @@ const secret = randomBytes(32);
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Commits one after the other, because concurrent transactions conflict on the clock, and run
- * twice.
+ * Commits one after the other, because concurrent transactions conflict on the clock and must be
+ * run again.
  */
 function commit(documentId: string): Promise<BareSnapshot> {
   const committed = last.then(() => publications.publish(documentId));

@@ -2,7 +2,7 @@
  * One end of `rpc-call`, in a process of its own so that its CPU can be measured: `rpc-end.ts SIDE
  * END [PORT CALLERS MS]`. SIDE is `ours` (mesh door, typed client, call context in the metadata) or
  * `bare` (grpc-js alone), END is `server` or `client`. A server reports its port, then its CPU time
- * at each request; a client reports its figures, and ends.
+ * at each request; a client reports that it is warm, then its figures, and ends.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";

@@ -1,22 +1,22 @@
 export interface HttpMessage {
   /** Everything before the empty line. */
   readonly head: string;
-  /** With the lines that a body in chunks has between them. */
+  /** A body in chunks still has the lines with the sizes of its chunks. */
   body(): string;
 }
 
 const lastChunk = "\r\n0\r\n\r\n";
 
 /**
- * Reads HTTP/1.1 messages from a connection at a small part of the measured server's cost. Takes
- * the bytes of an empty chunk for the end of a body in chunks, wherever they stand at the end of
- * what arrived. Understands no trailers and no pipelining.
+ * Reads HTTP/1.1 messages from a connection at a small part of the measured server's cost. It does
+ * not parse chunks: a body in chunks counts as complete when what arrived ends with the bytes of an
+ * empty chunk. Understands no trailers and no pipelining.
  */
 export class MessageReader {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #head: string | undefined;
-  /** Bytes of the whole message; undefined while its body comes in chunks. */
+  /** Bytes of the whole message; undefined when its body comes in chunks. */
   #length: number | undefined;
 
   /** Adds what arrived. Returns the message once it is complete. */

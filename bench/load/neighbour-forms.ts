@@ -94,7 +94,7 @@ function readerForms({ apiKey }: AttackTarget): NeighbourForm[] {
 }
 
 function importForms({ apiKey }: AttackTarget): NeighbourForm[] {
-  // Only two rows, so that the gateway holds the bytes of the import and does not refuse it for its
+  // One long row, so that the gateway holds the bytes of the import and does not refuse it for its
   // number of rows.
   const begun = 'language,phrase\nsv,"';
   const stalled = (bytes: number, connection: number) => [

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { openReceiver } from "../load/receiver.ts";
 import { asAdmin, createDrafts, publishAll } from "./drafts.ts";
 
-/** Ids of what is shown. */
+/** Ids for the addresses of pages. Disposal closes the receiver of the webhooks. */
 interface ShownDeliveries extends AsyncDisposable {
   readonly endpoint: string;
   readonly delivery: string;

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Each test changes production in one way, and expects the one fault that names it. So a check that
-// has become blind fails here.
+// Most tests change production in one way, and expect a fault that names the change, so a check
+// that no longer finds anything fails here.
 
 var rendered = sync.OnceValues(func() ([]object, error) {
 	return renderFilled("../k8s", "templates/production", "testdata/values.env", "")
@@ -144,8 +144,8 @@ func TestReachability(t *testing.T) {
 	}
 }
 
-// Other addresses than those of values.env: delivery may call every public one, and members of MongoDB every
-// one at port 443.
+// Other addresses than those of values.env: delivery may call every public one, and members of
+// MongoDB every one at port 443.
 func TestADeploymentMayHaveItsServersAtAnyAddressAndPort(t *testing.T) {
 	_, matrix := production(t)
 	for cidr, number := range map[string]int32{"10.60.0.0/24": 443, "93.184.216.7/32": 8080, "2606:4700::/32": 443} {

@@ -122,8 +122,8 @@ func (d Definitions) add(text []byte) error {
 }
 
 // checkCustomResources checks the objects that Kubernetes itself does not know against their
-// definitions, as the API server does, but for rules in CEL. Unknown fields, which it would drop, are
-// faults, too.
+// definitions, as the API server does, but for rules in CEL. Unknown fields, which it would drop,
+// are faults, too.
 func checkCustomResources(objects []object, definitions Definitions) (faults []string, count int) {
 	for _, each := range objects {
 		var content map[string]any

@@ -1,8 +1,8 @@
-// Command check renders every overlay and combination of deploy/k8s and checks what it gives:
-// Pod Security "restricted" with the API server's own code, custom resources against their
-// definitions, NetworkPolicies against reachability.json, and the conventions of conventions.go. It
-// writes the rendered manifests to a folder for other tools, as YAML and as JSON, and the definitions
-// to its folder crds.
+// Command check renders every overlay and combination of deploy/k8s and checks what it gives: Pod
+// Security "restricted" with the API server's own code, custom resources against their definitions,
+// NetworkPolicies against reachability.json, and the conventions of conventions.go. It writes the
+// rendered manifests to a folder for other tools, as YAML and as JSON, and the definitions to its
+// folder crds.
 //
 //	check <deploy/k8s> <output folder>
 package main
@@ -107,14 +107,14 @@ func checkTarget(folder, target, output string, matrix *Matrix, definitions Defi
 	return faults, nil
 }
 
-// isDeployed tells what is applied to clusters, and combinations that are filled like it, from other
-// combinations, and from a cluster on one machine.
+// isDeployed tells what is applied to clusters, and combinations that are filled like it, from
+// other combinations, and from a cluster on one machine.
 func isDeployed(folder, target string) bool {
 	return filepath.Base(target) != "local" && (filepath.Dir(target) != "tests" || hasValues(filepath.Join(folder, target)))
 }
 
-// renderTarget renders a target, or names what keeps it from being rendered. Templates, and combinations
-// with values, are filled, as overlays are by their owners.
+// renderTarget renders a target, or names what keeps it from being rendered. Templates, and
+// combinations with values, are filled, as overlays are by their owners.
 func renderTarget(folder, target string) (objects []object, faults []string, err error) {
 	if filepath.Dir(target) != "overlays" && hasValues(filepath.Join(folder, target)) {
 		objects, err = renderFilled(folder, target, "testdata/values.env", "")

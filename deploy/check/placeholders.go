@@ -17,10 +17,10 @@ const valuesFile = "deployment.env"
 var (
 	valueLine   = regexp.MustCompile(`^([A-Z_]+)=(.*)$`)
 	commentLine = regexp.MustCompile(`^#\s*([A-Z_]+)=`)
-	// Of a file in a ConfigMap.
+	// Files in a ConfigMap have comments, and a placeholder in a comment is no fault.
 	comment = regexp.MustCompile(`(?m)^\s*#.*$`)
-	// Names that RFC 2606 keeps for documentation, digests of nothing, and proxies at addresses that RFC
-	// 5737 keeps for documentation.
+	// Names that RFC 2606 keeps for documentation, digests of zeros, an ellipsis, and proxies at
+	// addresses that RFC 5737 keeps for documentation.
 	example = regexp.MustCompile(`\bexample\.(?:org|com|net)\b|\.example\b|sha256:0{64}|…|` +
 		`TRUSTED_PROXIES: .*\b(?:192\.0\.2|198\.51\.100|203\.0\.113)\.[0-9]+`)
 )
@@ -74,7 +74,8 @@ func checkPlaceholders(objects []object) []string {
 	return faults
 }
 
-// renderFilled renders a target as if its values had been filled with those of a file, but for one.
+// renderFilled renders a target as if its values had been filled with those of a file, but for the
+// one that `without` names.
 func renderFilled(folder, target, values, without string) ([]object, error) {
 	disk := filesys.MakeFsOnDisk()
 	memory := filesys.MakeFsInMemory()

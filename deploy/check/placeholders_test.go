@@ -26,7 +26,7 @@ func names(t *testing.T, folder string) []string {
 	return found
 }
 
-// expectDemanded renders a target without each of some values.
+// expectDemanded expects that a target does not render without any one of some values.
 func expectDemanded(t *testing.T, target string, demanded []string) {
 	t.Helper()
 	for _, name := range demanded {
@@ -198,8 +198,8 @@ func TestTheVersionIsThatOfPackageJSON(t *testing.T) {
 	}
 }
 
-// The identities at the broker are those that the services prove, in trust domain and namespace of the
-// deployment.
+// The identities at the broker are those that the services prove, in trust domain and namespace of
+// the deployment.
 func TestIdentitiesAtAPathOfTheDeployment(t *testing.T) {
 	set, err := newSet(filled(t, "tests/other-names"))
 	if err != nil {

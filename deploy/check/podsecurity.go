@@ -8,7 +8,7 @@ import (
 )
 
 // checkPodSecurity evaluates every pod template as the API server does at admission, at the level
-// and version that the namespace's labels enforce.
+// that the namespace's labels enforce, in the version that they name and in the latest.
 func checkPodSecurity(set *Set) []string {
 	if set.namespace == nil {
 		return []string{"no Namespace"}

@@ -33,7 +33,8 @@ type PeerSpec struct {
 }
 
 // A PolicyDoor is the door that the first egress rule of a NetworkPolicy opens. Where the policy is
-// rendered, its rule states the peer's address and the door's port, which differ between deployments.
+// rendered, its rule states the peer's address and the door's port, which differ between
+// deployments.
 type PolicyDoor struct {
 	Name string `json:"name"`
 	Door string `json:"door"`
@@ -69,7 +70,8 @@ type Port struct {
 
 type pairCount struct{ open, all int }
 
-// checkReachability compares every connection between every two peers with the matrix.
+// checkReachability compares every connection between every two peers, of which at least one is
+// inside, with the matrix.
 func checkReachability(set *Set, matrix *Matrix) (faults []string, pairs pairCount) {
 	peers, err := collectPeers(set, matrix)
 	if err != nil {
@@ -113,8 +115,8 @@ func (m *Matrix) opens(set *Set, from, to, door string) bool {
 	})
 }
 
-// opensAnyway says whether the other policies open an address that a policy states: delivery may call every
-// public one. Whether they should is compared at the fixed addresses.
+// opensAnyway says whether the other policies open an address that a policy states: delivery may
+// call every public one. Whether they should is compared at the fixed addresses.
 func opensAnyway(set *Set, from, to Peer, port Port) bool {
 	return to.policy != "" && connects(withoutEgress(set.policies, to.policy), from, to, port)
 }
@@ -179,7 +181,8 @@ func toPeer(set *Set, name string, spec PeerSpec) (Peer, error) {
 	return peer, peer.follow(set.policy(spec.Policy.Name), spec.Policy.Door)
 }
 
-// follow takes the address of a peer and the port of its door from a policy, as far as it states them.
+// follow takes the address of a peer and the port of its door from a policy, as far as it states
+// them.
 func (p *Peer) follow(policy *networkingv1.NetworkPolicy, door string) error {
 	if policy == nil || len(policy.Spec.Egress) == 0 {
 		return nil

@@ -8,7 +8,7 @@ interface TestStep {
   readonly env: Readonly<Record<string, string>>;
   /** Options and filters that follow `vitest run`. */
   readonly args: readonly string[];
-  /** Parts of paths; Vitest runs the files that contain one of them. */
+  /** Parts of paths; Vitest runs the files whose paths contain one of them. */
   readonly filters: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const withValue = new Set(["--project", "--config"]);
 /** Scripts that run a part of what `npm test` runs. */
 const parts = new Set(["test:unit", "test:integration", "test:e2e"]);
 
-/** Returns the calls of Vitest in the npm scripts of a folder's package.json. */
+/** Returns the calls of Vitest in the npm scripts of a folder's package.json, without `parts`. */
 export function testSteps(dir: string): TestStep[] {
   const { scripts } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as {
     scripts: Record<string, string>;

@@ -19,7 +19,7 @@ const settings = {
 
 /** How a program ended that may fail. */
 export interface Outcome {
-  /** Null when a signal ended the program. */
+  /** Null when the program did not exit by itself, for example when a signal ended it. */
   readonly code: number | null;
   readonly output: string;
 }

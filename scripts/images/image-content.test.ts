@@ -34,7 +34,7 @@ describe("Node", () => {
     await expect(checkNode(process.execPath, nodeReleaseFor(process.arch))).resolves.toBeUndefined();
   });
 
-  it("of another build is in no context", async () => {
+  it("of another build is not put into a build context", async () => {
     const context = join(dir, "context");
     const { execPath } = process;
     onTestFinished(() => void (process.execPath = execPath));

@@ -1,7 +1,7 @@
 /**
- * `npm run measure:images`: runs the images of `npm run images` as deploy/k8s says, with podman, and
- * measures their memory, idle and under load, against requests and limits. Needs root, podman, runc,
- * netavark, aardvark-dns and Go. `--seconds N` of load, 120 by default.
+ * `npm run measure:images`: runs the images of `npm run images` as deploy/k8s says, with podman,
+ * and measures their memory, idle and under load, against requests and limits. Needs root, podman,
+ * runc, netavark, aardvark-dns and Go. `--seconds N` of load, 120 by default.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";

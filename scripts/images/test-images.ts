@@ -1,9 +1,9 @@
 /**
  * `npm run test:images`: builds the images, looks at the content of each, runs those of the five
  * services with podman as deploy/k8s says (user, read-only root, no capabilities, memory limits,
- * variables) on isolated networks with mTLS, and checks that the demonstration passes, that networks
- * and certificates keep callers from signing, and that SIGTERM drains. Needs root, buildah, podman,
- * runc, netavark, aardvark-dns and Go.
+ * variables) on isolated networks with mTLS, and checks that the demonstration passes, that
+ * networks and certificates keep callers from signing, and that SIGTERM drains. Needs root,
+ * buildah, podman, runc, netavark, aardvark-dns and Go.
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";

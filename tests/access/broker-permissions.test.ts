@@ -88,8 +88,8 @@ describe.each([
     for (const bus of [...all, newer]) expect(bus.refused).not.toHaveBeenCalled();
   });
 
-  // Only documents announces snapshots, only gateways evict keys, and only a service itself writes
-  // to its inbox.
+  // Only documents announces snapshots, only gateways evict keys, and no service writes to
+  // another's inbox.
   test.each([
     ["gateway", snapshotSubject("demo")],
     ["delivery", snapshotSubject("demo")],

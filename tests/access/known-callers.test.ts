@@ -362,7 +362,7 @@ describe("at the teams doors", () => {
     ["a role outside of its grant", () => team, "demo", "admin", []],
     ["a method outside of its grant", () => outsiders, "demo", "admin", [listMembers]],
     ["no grant, with a service's own certificate", () => identities.services.delivery, "demo", "editor", []],
-  ])("a team is refused every method with %s", async (_name, files, tenantId, role, open) => {
+  ])("a caller with %s is refused every method that this concerns", async (_name, files, tenantId, role, open) => {
     const codes = await codesOf(files(), (row) => row(tenantId), role);
     expect(refused(codes).toSorted()).toEqual(everyMethod.filter((name) => !open.includes(name)).toSorted());
   });

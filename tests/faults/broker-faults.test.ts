@@ -119,7 +119,7 @@ describe("a broker that is connected and forwards nothing", () => {
     const pid = stack.dev.pids["nats"]!;
     process.kill(pid, "SIGSTOP");
     try {
-      // An answer of the broker may be on its way while it is stopped.
+      // An answer that was on its way when the broker was stopped keeps a service ready a little.
       const degraded = { ok: true, degraded: expect.stringContaining("broker") };
       for (const service of services)
         await vi.waitFor(async () => expect(await readiness(service)).toEqual(degraded), 5_000);

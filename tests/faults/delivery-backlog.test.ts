@@ -53,8 +53,8 @@ describe("a document whose snapshots are all refused", { timeout: timeoutMs }, (
   }
 
   /**
-   * Refuses `count` snapshots of one document, then accepts; answers what the drain cost for each
-   * snapshot.
+   * Refuses `count` snapshots of one document, then accepts. Returns the commands and posts that
+   * the drain cost for each snapshot.
    */
   async function drain(tenantId: string, count: number) {
     await using own = await openLedgerReceiver();

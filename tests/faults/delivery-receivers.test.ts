@@ -52,7 +52,7 @@ async function publishTwenty(tenantId: string): Promise<PublishingRun> {
   return run;
 }
 
-/** Publishes to a receiver that is faulty at first; answers its ledger. */
+/** Publishes to a receiver that is faulty at first. Returns its ledger. */
 async function expectDelivered(tenantId: string, fault: Answer, each: boolean): Promise<DeliveryLedger> {
   await using receiver = await openLedgerReceiver();
   receiver.answerWith(faultyFirst(fault));

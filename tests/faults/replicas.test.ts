@@ -118,7 +118,7 @@ function longestCheckSince(startMs: number, processes: readonly ReplicaProcess[]
 async function restart(service: ServiceName, replica: ReplicaProcess): Promise<void> {
   await replica.restart();
   if (service === "gateway") await vi.waitUntil(() => load.uses(replica), { timeout: 10_000 });
-  // The load never calls delivery, of which a process that is ready already knows its tenants.
+  // The load never calls delivery.
   else if (service !== "delivery") await untilUsed(replica, service === "documents" ? 10 : 1);
 }
 

@@ -26,7 +26,7 @@ function gateways(): string[] {
   return [gateway, ...Object.values(replicas).flatMap((each) => each.gateway ?? [])];
 }
 
-/** Pushes one article through every gateway; answers their ids. */
+/** Pushes one article through every gateway. Returns their ids. */
 function pushEverywhere(): Promise<string[]> {
   return Promise.all(
     gateways().map(async (gateway) => {

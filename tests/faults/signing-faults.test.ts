@@ -117,7 +117,7 @@ async function backdatePending(): Promise<void> {
   await updateRing(rings, async (ring) => ring!.keys.map(backdated));
 }
 
-/** Waits until every process is running, and answers their pids. */
+/** Waits until every process is running. Returns their pids. */
 async function runningPids(): Promise<Readonly<Record<string, number>>> {
   const isRunning = async (pid: number) =>
     readFile(`/proc/${pid}/environ`).then(
@@ -205,7 +205,7 @@ describe("under load", () => {
   }, 120_000);
 });
 
-test("no other process, log, database or stream holds a private key or a shared secret", async () => {
+test("no process but its owners, no log, database or stream holds a private key or a shared secret", async () => {
   const secrets = await rawSecrets(stack.stateDir, ledger, endpointSecret);
   expect(Object.keys(secrets).length).toBeGreaterThan(5);
   expect(await secretsInFiles(stack.stateDir, await runningPids(), secrets)).toEqual([]);

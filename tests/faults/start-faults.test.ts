@@ -97,7 +97,7 @@ async function expectTaken(name: ServiceName, setting: "GRPC_PORT" | "MESH_PORT"
   expect(tookMs).toBeGreaterThanOrEqual(portMs);
 }
 
-describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong with", (name) => {
+describe.each(serviceNames)("%s ends with 78 within 4 s, loading aside, and says what is wrong with", (name) => {
   it("an address that needs certificates", () =>
     expectRefusal(name, { HOST: "0.0.0.0" }, ["0.0.0.0", "TLS_CERT_FILE"]));
 
@@ -113,7 +113,7 @@ describe.each(serviceNames)("%s ends within 5 s with 78, and says what is wrong 
     expectRefusal(name, { MONGODB_URL: databaseAway }, ["MONGODB_URL", "127.0.0.1:2", "ECONNREFUSED"]));
 });
 
-describe("a service ends within 5 s with 78, and says what is wrong with", () => {
+describe("a service ends with 78 within 4 s, loading aside, and says what is wrong with", () => {
   it("an address of another machine", () => expectRefusal("phrases", { HOST: "192.0.2.1" }, ["HOST", "192.0.2.1"]));
 
   it("a malformed MongoDB URL", () => expectRefusal("phrases", { MONGODB_URL: "x:hunter2@there" }, ["MONGODB_URL"]));

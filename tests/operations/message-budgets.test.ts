@@ -1,4 +1,4 @@
-/** What a request costs behind the gateway, in RPCs to documents and commands to MongoDB. */
+/** What a request or a publication costs, in RPCs between services and commands to MongoDB. */
 import { type Constellation, openConstellation } from "@vidimus/devstack/testing/constellation";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { MessageCounter, SnapshotCosts } from "../support/message-counts.ts";
@@ -60,7 +60,7 @@ test("a page with the documents that it links to is one RPC and two finds", asyn
   expect(cost).toEqual({ rpcs: ["ListPublishedDocuments"], commands: ["find publications", "find publications"] });
 });
 
-test("the newest page is one RPC and one find, right after a publication too", async () => {
+test("the newest page is one RPC and one find right after a publication", async () => {
   await published();
   const cost = await messages.during(stack, () => get("/v1/documents?type=core/article"));
   expect(cost).toEqual({ rpcs: ["ListPublishedDocuments"], commands: ["find publications"] });

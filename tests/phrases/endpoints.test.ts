@@ -43,7 +43,7 @@ async function refusal(response: Promise<Response> | Response) {
 }
 
 describe("GET /v1/phrases", () => {
-  test("200: the tenant's phrases in the envelope, all members, ordered by language and phrase", async () => {
+  test("200: the phrases of a language in the envelope, with all members, ordered by their text", async () => {
     const language = freshLanguage();
     for (const phrase of ["å", "Z", "a"]) await demo.put({ language, phrase, commonMistakes: ["x"], description: "d" });
     const response = await demo.get(`?language=${language}`);

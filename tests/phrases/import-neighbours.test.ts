@@ -12,8 +12,8 @@ import { openDictionary } from "../support/dictionary.ts";
 
 const importsAtOnce = 4;
 /**
- * Allows for other work on the machine. Without turns, four of these imports blocked all calls for
- * 4 to 10 s.
+ * Allows for other work on the machine. Without turns, four of these imports would block all calls
+ * for 4 to 10 s.
  */
 const answerMsMax = 2_000;
 /** Bytes of memory that phrases may have beyond those of the idle process. */
@@ -47,8 +47,8 @@ async function phrasesRss(): Promise<number> {
 }
 
 /**
- * Calls as the other tenant until the imports end; answers the slowest call in ms, and in bytes how
- * much the memory of phrases has grown.
+ * Calls as the other tenant until the imports end. Returns the time of the slowest call, and the
+ * growth of phrases' memory in bytes.
  */
 async function neighbourDuring(imports: Promise<unknown>): Promise<{ slowestMs: number; growth: number }> {
   let [slowestMs, growth] = [0, 0];

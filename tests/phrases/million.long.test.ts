@@ -25,8 +25,8 @@ const examinedMax = 20_000;
 const pageMsMax = 2_000;
 
 /**
- * Rows with a second word: the first, the last, one in the middle, and both beside a row that is
- * the last of those that a page of a search examines.
+ * Rows whose text also has the word "nål": the first, one in the middle, the last, and those on
+ * both sides of an end of a search's page, which examines 20,000 phrases.
  */
 const planted = [0, 9_999, 10_000, 19_999, 20_000, 500_000, million - 1];
 const textOf = (row: number) => `ord nummer ${String(row).padStart(6, "0")}${planted.includes(row) ? " nål" : ""}`;
@@ -106,7 +106,9 @@ async function growthDuring(work: () => Promise<void>): Promise<{ name: string; 
   return measured.map((name, index) => ({ name, bytes: peak[index]! - baseline[index]! }));
 }
 
-/** Runs `work`, prints `what` it is and its result, and holds the growth of each process to 64 MB. */
+/**
+ * Runs `work`, prints `what` it is and its result, and holds the growth of each process to 64 MB.
+ */
 async function withinMemory(what: unknown, work: () => Promise<unknown>): Promise<void> {
   let result: unknown;
   const growth = await growthDuring(async () => void (result = await work()));
@@ -184,7 +186,10 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
     return answers[0]!;
   }
 
-  /** Follows a request to its last page. Returns the time of the slowest page, and how many there are. */
+  /**
+   * Follows a request to its last page. Returns the time of the slowest page, and how many there
+   * are.
+   */
   async function follow(asked: Asked, limit: number, see: (keys: string[]) => void) {
     let [pages, slowestMs, token] = [0, 0, ""];
     do {
@@ -202,7 +207,9 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
   const reads = <Result>(work: () => Promise<Result>) =>
     profiled(mongo.db("vidimus_phrases"), { ns: "vidimus_phrases.phrases" }, work);
 
-  /** No command may sort, read more rows than those of a page, or more keys than a page examines. */
+  /**
+   * No command may sort, read more rows than those of a page, or more keys than a page examines.
+   */
   function checkReads(entries: readonly Document[], limit: number): void {
     expect(entries.length).toBeGreaterThan(0);
     for (const { command, keysExamined, docsExamined, hasSortStage = false } of entries) {

@@ -202,7 +202,7 @@ describe("7: which of several faults is reported", () => {
 });
 
 describe("7: malformed HTTP", () => {
-  /** Writes bytes to the public port; answers status and body once the connection has ended. */
+  /** Writes bytes to the public port. Returns status and body once the connection has ended. */
   function raw(text: string): Promise<{ status: number; body: string }> {
     const { hostname, port } = new URL(stack.dev.gateway);
     return new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ import { expect, vi } from "vitest";
 import { as } from "./newsroom.ts";
 import { nowhere, openReplica, pickPorts, type ReplicaProcess } from "./replica-process.ts";
 
-/** A nats-server that is killed and started again on the same port. */
+/** A nats-server that can be killed and started again on the same port. */
 interface Broker {
   readonly url: string;
   kill(): Promise<void>;
@@ -32,7 +32,7 @@ export interface DeliveryStack extends AsyncDisposable {
   readonly broker: Broker;
   readonly databases: { readonly documents: string; readonly signing: string; readonly delivery: string };
   readonly editor: RpcClient<typeof DocumentService>;
-  /** Registers an endpoint at a delivery process, the first by default; answers its id. */
+  /** Registers an endpoint at a delivery process, the first by default. Returns its id. */
   createEndpoint(tenantId: string, url: string, at?: ReplicaProcess): Promise<string>;
   /** Resolves when no snapshot is pending. */
   untilSettled(ms?: number): Promise<void>;

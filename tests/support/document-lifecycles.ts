@@ -1,7 +1,4 @@
-/**
- * A step of an editor with one article, and the state it must lead to, written down and not
- * computed.
- */
+/** A step of an editor with one article, and the state that it must lead to. */
 export interface Step {
   /** A transition; "edit" for a change of content. */
   readonly name: string;
@@ -47,6 +44,6 @@ const withheldWhileEdited: readonly Step[] = [
 
 /**
  * Together these cover transitions with and without a snapshot, of the head and of an older
- * version, and an edit, which writes both.
+ * version, and an edit, which writes a new head and keeps the one before as an older version.
  */
 export const lifecycles = [withdrawnAndKilled, editedWhilePublished, throughReview, withheldWhileEdited] as const;

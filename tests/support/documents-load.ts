@@ -153,7 +153,7 @@ class RunningLoad implements Load {
     for (const deadline = new Deadline(`history of ${draft.id}`); ; await deadline.orThrow()) {
       try {
         const { entries } = await documents.listDocumentHistory({ tenantId, documentId: draft.id }, as("admin"));
-        // The first entry is the create, which is no step.
+        // One entry is the create, which is no step.
         return entries.length - 1 > done;
       } catch (error) {
         if (!isUnknown(error)) throw error;

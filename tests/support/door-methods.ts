@@ -16,7 +16,7 @@ export const methodsOf = (services: readonly DescService[]): DescMethod[] =>
 
 /** A caller with a certificate, or without one, that believes any server of the authority. */
 interface DoorCaller extends Disposable {
-  /** Calls a method with a request, and answers the code of its failure; "ok" when it succeeded. */
+  /** Calls a method with a request. Returns the code of its failure; "ok" when it succeeded. */
   call(method: DescMethod, request?: object, role?: string): Promise<keyof typeof Code | "ok">;
 }
 
@@ -32,7 +32,7 @@ export function callerAt(target: string, caFile: string, files?: TlsFiles): Door
   };
 }
 
-/** Calls a method, and answers the code of its failure; "ok" when it succeeded. */
+/** Calls a method. Returns the code of its failure; "ok" when it succeeded. */
 export async function codeOfCall(
   transport: Transport,
   method: DescMethod,

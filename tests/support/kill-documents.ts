@@ -5,7 +5,7 @@ import { patient } from "@vidimus/kit/testing/patient";
 import { expect, vi } from "vitest";
 import type { Load } from "./documents-load.ts";
 
-/** Kills the documents process within 300 ms, at a random moment; answers its pid. */
+/** Kills the documents process within 300 ms, at a random moment. Returns its pid. */
 export async function killAnywhere(stack: ProcessConstellation): Promise<number> {
   await pause(Math.random() * 300);
   const pid = await documentsPid(stack);
@@ -13,7 +13,7 @@ export async function killAnywhere(stack: ProcessConstellation): Promise<number>
   return pid;
 }
 
-/** Kills the documents process while it has an open transaction; answers its pid. */
+/** Kills the documents process while it has an open transaction. Returns its pid. */
 export async function killInTransaction(stack: ProcessConstellation, mongo: MongoClient): Promise<number> {
   const pid = await documentsPid(stack);
   for (;;) {

@@ -20,7 +20,7 @@ export class MessageCounter implements Disposable {
   readonly #commands: CommandCounter = countCommands("vidimus-documents");
 
   /**
-   * Runs `work`, and answers the messages that it caused. Messages of delivery are left out,
+   * Runs `work`. Returns the messages that it caused. Messages of delivery are left out,
    * because delivery sends them whenever a snapshot is pending or it looks through signatures.
    */
   async during({ dev }: Constellation, work: () => Promise<unknown>): Promise<Messages> {
@@ -55,7 +55,7 @@ export class SnapshotCosts implements Disposable {
   }
 
   /**
-   * Answers, sorted, what was sent from the call of `publish` until its snapshot was delivered and
+   * Returns, sorted, what was sent from the call of `publish` until its snapshot was delivered and
    * settled.
    */
   async ofPublication({ dev }: Constellation, publish: () => Promise<unknown>): Promise<Messages> {
@@ -99,7 +99,7 @@ export class SnapshotCosts implements Disposable {
 
 const handledCount = /^vidimus_rpc_handled_seconds_count\{.*?\.(\w+)\/(\w+)".*\} (\d+)$/gm;
 
-/** Services that only delivery calls, at times of its own. */
+/** Services that only delivery and signing call, at times of their own. */
 const ofDelivery = new Set(["SnapshotFeedService", "SignatureAuditService"]);
 
 /** How often each method was handled, from the service's own metrics. */

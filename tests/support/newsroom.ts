@@ -15,7 +15,7 @@ export interface Newsroom extends Disposable {
   readonly endpoints: RpcClient<typeof EndpointService>;
   /** A request to the public API, with the tenant's key unless its headers name another. */
   request(path: string, init?: RequestInit): Promise<Response>;
-  /** Pushes a publishable article and answers its id. */
+  /** Pushes a publishable article. Returns its id. */
   push(overrides?: object): Promise<string>;
   /** Applies a transition to version 1 of a document, by default as an editor. */
   transition(

@@ -33,7 +33,7 @@ export class PublishingRun {
     return this.published.reduce((sum, { sequence }) => sum + sequence, 0);
   }
 
-  /** Creates articles of a tenant; answers those documents. */
+  /** Creates articles of a tenant. Returns only these. */
   async create(tenantId: string, count: number): Promise<Published[]> {
     const created: Published[] = [];
     await this.#untilReached(tenantId);

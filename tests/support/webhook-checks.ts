@@ -73,7 +73,7 @@ export function snapshotBytes(body: Buffer): Uint8Array<ArrayBuffer> {
   return new Uint8Array(body.subarray(body.indexOf(mark) + mark.length, -2));
 }
 
-/** JSON as RFC 8785 writes it: names in the order of their UTF-16 code units, as `<` has them. */
+/** JSON as RFC 8785 writes it: names in the order of their UTF-16 units, which `<` compares. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -14,7 +14,7 @@ export const documentsFaults: readonly SeededFault[] = [
     tests: ["unit change-signal"],
   },
   {
-    name: "one writes a name otherwise and approves the own text",
+    name: "an author approves the own text under another spelling of the name",
     search: "return approver === author ?",
     replacement: "return actor === writer ?",
     tests: ["unit check-guards"],

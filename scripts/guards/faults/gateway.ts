@@ -44,13 +44,13 @@ export const gatewayFaults: readonly SeededFault[] = [
     tests: ["unit shared-waits"],
   },
   {
-    name: "a kept page is answered unasked",
+    name: "a kept page is sent without asking whether it is current",
     search: "if (known && (await stands({ ...question, tag: known.etag }))) return known;",
     replacement: "if (known) return known;",
     tests: ["unit published-pages"],
   },
   {
-    name: "a slow reader keeps its answer",
+    name: "an answer to a reader that is too slow is not cut",
     search: 'if (!keepsUp) return "slow";',
     replacement: "",
     tests: ["unit drain-watch"],

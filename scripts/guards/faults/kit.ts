@@ -2,7 +2,7 @@ import type { SeededFault } from "./seeded-fault.ts";
 
 export const kitFaults: readonly SeededFault[] = [
   {
-    name: "a key keeps its turn",
+    name: "a key that had its turn stays first in line",
     search: "this.#lines.delete(key); if (line.length > 0) this.#lines.set(key, line);",
     replacement: "if (line.length === 0) this.#lines.delete(key);",
     tests: ["unit batcher"],

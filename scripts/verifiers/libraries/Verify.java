@@ -1,5 +1,6 @@
-// Verifies deliveries with the Java library of Standard Webhooks; see ../../check-libraries.ts. Its
-// file of cases has a line each: name, secret, id, timestamp, signature, body in base64, by tabs.
+// Verifies deliveries with the Java library of Standard Webhooks; see ../../check-libraries.ts. The
+// file of cases has a line for each delivery, with tabs between name, secret, id, timestamp,
+// signature and the body in base64.
 
 import com.standardwebhooks.Webhook;
 import java.nio.charset.StandardCharsets;
