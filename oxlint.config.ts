@@ -71,7 +71,7 @@ export default defineConfig({
   overrides: [
     ...layered,
     {
-      // A test may put together what the layers keep apart.
+      // A test may import from any folder, whatever scripts/layers.ts says.
       files: ["{services,packages}/*/src/**/*.test.ts"],
       rules: { "eslint/no-restricted-imports": ["error", { paths }] },
     },

@@ -4,7 +4,10 @@ import { LongestFirst } from "./tests/support/longest-first.ts";
 
 process.env["NODE_COMPILE_CACHE"] ??= compileCacheDir;
 
-/** End-to-end tests that call doors in plaintext, or start a service of their own without certificates. */
+/**
+ * End-to-end tests that call doors in plaintext, or start a service of their own without
+ * certificates.
+ */
 export const plaintextOnly = [
   "access/two-doors",
   "spec/8-limits",

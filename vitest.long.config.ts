@@ -10,7 +10,7 @@ export default defineConfig({
     globalSetup: ["packages/devstack/src/testing/global-setup.ts"],
     testTimeout: 900_000,
     hookTimeout: 900_000,
-    // Files that run side by side would measure each other.
+    // Some files measure times, which a file beside them would lengthen.
     fileParallelism: false,
   },
 });

@@ -15,7 +15,7 @@ let receiver: Receiver;
 let owner: Visitor;
 let base: string;
 let endpointId: string;
-/** Answers the webhooks that were held. */
+/** Answers the webhooks that `hold` has left without an answer. */
 let release = () => {};
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ async function until(page: Page, words: RegExp): Promise<string> {
   throw new Error(`${page.url()} never said ${String(words)}, but: ${await wordsOf(page)}`);
 }
 
-/** Holds webhooks that arrive until `release`. */
+/** Leaves webhooks that arrive without an answer until `release`. */
 function hold(): void {
   const { promise, resolve } = Promise.withResolvers<number>();
   receiver.answerWith(() => promise);
@@ -65,7 +65,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   const visit = <T>(path: string, look: (page: Page) => Promise<T>) =>
     stack.browser.visit(`${base}${path}`, { ...owner, script }, look);
 
-  it("a failed delivery is found by its webhook id, its refusal is read, and it is sent again", async () => {
+  it("a failed delivery is found by its webhook id, shows its refusal, and is sent again", async () => {
     const title = `Refused ${script}`;
     receiver.answerWith(() => 503);
     const { headers } = await receiver.about(await publish(title));
@@ -103,7 +103,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a period fills in when a replay begins, and Enter in a field counts", async () => {
+  it("the button of a period fills in the beginning, and Enter in a field opens the count", async () => {
     await visit(`/replays/new?endpoint=${endpointId}`, async (page) => {
       await page.getByLabel("given up").check();
       await click(page, "Last 24 hours");

@@ -51,7 +51,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   const visitor = () => ({ ...owner, script });
   const visit = <T>(url: string, look: (page: Page) => Promise<T>) => stack.browser.visit(url, visitor(), look);
 
-  it("an endpoint is pinged, stands still with its receiver, is seen on the overview, and drains", async () => {
+  it("an endpoint is pinged, fails with its receiver, shows on the overview, and drains", async () => {
     const name = `Site ${script}`;
     await visit(base, async (page) => {
       await follow(page, "Endpoints");
@@ -82,7 +82,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a double click registers one endpoint, and shows its secret or how to get a new one", async () => {
+  it("a double click registers one endpoint, and shows its secret or how to replace it", async () => {
     const name = `Twice ${script}`;
     await visit(`${base}/endpoints/new`, async (page) => {
       await page.getByLabel("URL").fill(receiver.url);
@@ -136,7 +136,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("two people edit an endpoint: the last save counts, and a save of a deleted endpoint is refused", async () => {
+  it("of two edits of an endpoint the last counts, and one after its deletion is refused", async () => {
     const other = { ...(await stack.signIn(`second-${script}`)), script };
     const url = await registered(`Shared ${script}`);
     await stack.browser.visit(`${url}/edit`, other, async (late) => {

@@ -18,7 +18,7 @@ const japanese = "速報デスク".repeat(30);
 const texts = ["n".repeat(200), arabic, japanese];
 /** Most bytes of a page with all that it loads, each file with gzip. */
 const bytesMax = 40_000;
-/** For one test that looks at every page in every view. */
+/** Time limit of a test that looks at every page or answer in every view. */
 const everyPageMs = 300_000;
 let stack: ConsoleStack;
 let busy: BusyNewsroom;

@@ -92,7 +92,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a genuine webhook verifies, and one changed byte is named", async () => {
+  it("a genuine webhook verifies, and the checks that one changed letter fails are named", async () => {
     await stack.browser.visit(`${base}/trust-list`, { ...ida, script }, async (page) => {
       await page.getByRole("link", { name: "Verify a webhook" }).click();
       await page.getByLabel("Headers").fill(headers());
@@ -181,8 +181,8 @@ it("keyboard alone imports a file, finds a phrase, edits it, and exports", async
   await writeFile(file, "language,phrase\nsv,skrivmaskin\n");
   await stack.browser.visit(`${base}/phrases`, ida, async (page) => {
     await press(page, "Import");
-    // Waits from before the Tabs on, because the browser takes a moment until it hands file
-    // choosers over: one that opens sooner is lost.
+    // The wait begins before the Tabs: the browser reports file choosers only a moment after the
+    // wait has begun, and a chooser that opens sooner is lost.
     const chosen = page.waitForEvent("filechooser");
     await tabTo(page, "CSV file");
     const [chooser] = await Promise.all([chosen, page.keyboard.press("Enter")]);

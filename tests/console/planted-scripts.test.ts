@@ -182,7 +182,7 @@ it("no answer to a form runs or draws what was planted", async () => {
   ]);
 });
 
-/** What a page shows below its frame: its text, and what stands in its fields. */
+/** What a page shows beside its navigation: its text, and the values of its fields. */
 function shownOn(page: Page): Promise<string> {
   return page.evaluate<string>(
     `[document.querySelector("main").innerText,

@@ -17,7 +17,7 @@ const asOwner = { headers: { "vidimus-role": "owner", "vidimus-actor": "cli:kari
 const planted = `"><img src=x onerror="document.title='run'"><script>document.title='run'</script>`;
 let stack: ConsoleStack;
 let owner: Visitor;
-/** Id of a key whose name is `planted`. */
+/** Id of a key whose name begins with `planted`. */
 let keyId: string;
 
 beforeAll(async () => {
@@ -154,7 +154,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a colleague is invited as editor, accepts, and finds of the settings only the trust list", async () => {
+  it("an invited editor accepts, and finds of the settings only the trust list", async () => {
     const link = await visit("/members", as(owner), async (page) => {
       await page.getByRole("link", { name: "Invite", exact: true }).click();
       await page.getByLabel("For whom").fill(`Kari ${script}`);

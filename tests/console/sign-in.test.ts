@@ -42,7 +42,7 @@ const textOf = (page: Page) => page.locator("main").innerText();
 const newLink = async () => (await makeConsoleLink(dev))!;
 
 describe("from npm start", () => {
-  it("the printed link leads to a signed-in page, and its code is in no address", async () => {
+  it("the printed link leads to a signed-in page, and its code is in no later address", async () => {
     const blocked: string[] = [];
     const addresses: string[] = [];
     operator = await browser.visit("about:blank", wide, async (page) => {
@@ -154,7 +154,7 @@ it("no code of a link is in any log or metric, whether it was used or not", asyn
   for (const code of codes) expect([...written, ...measured].some((each) => each.includes(code))).toBe(false);
 });
 
-describe("pages of the console", () => {
+describe("in the console", () => {
   it("keyboard alone signs in and out", async () => {
     await browser.visit(await newLink(), wide, async (page) => {
       await page.getByRole("heading", { name: "Sign in to Demo newsroom?" }).waitFor();

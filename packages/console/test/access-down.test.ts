@@ -57,7 +57,7 @@ describe("a member's removal", () => {
   afterEach(() => vi.restoreAllMocks());
   afterAll(() => opened.disposeAsync());
 
-  test("that access cannot make is 503, and leaves the member; the same form removes it later", async () => {
+  test("that access cannot make is 503, and the same form removes the member later", async () => {
     const gone = new DomainError("unavailable", "the database cannot be reached");
     vi.spyOn(MemberStore.prototype, "remove").mockRejectedValueOnce(gone);
     const { status, text } = await ada.submit(page(removal));
@@ -87,7 +87,7 @@ describe("a member's removal", () => {
     expect(await isListed()).toBe(true);
   });
 
-  test("while access is down is 503, and removes the member once access is back", async () => {
+  test("while access is down is 503, and the same form removes the member once access is back", async () => {
     await gateway[Symbol.asyncDispose]();
     expect((await ada.submit(page(removal))).status).toBe(503);
     const { config, grpcPort } = gateway;

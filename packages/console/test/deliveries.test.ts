@@ -160,7 +160,7 @@ test.each([
   ["hour", 3_600_000],
   ["day", 86_400_000],
   ["week", 7 * 86_400_000],
-])("the form for a replay is filled from the last %s by its URL, and keeps what was chosen", async (last, ms) => {
+])("`last=%s` in the URL of the form for a replay sets its times, and keeps the other choices", async (last, ms) => {
   const query = { endpoint: endpointId, states: "delivered", since: "2020-01-01T00:00", until: "2020-01-02T00:00" };
   const before = Date.now();
   const page = await open(`/replays/new?${new URLSearchParams({ ...query, last })}`);
@@ -277,11 +277,11 @@ test("pages call states by words for people, and the filter says once what the A
 });
 
 test.each([
-  ["nothing", [], "options", "Say from when, or in which states, or choose everything."],
-  ["everything since a day", ["options=all", "since=2026-01-01T00:00"], "options", "leave one out"],
+  ["no choice", [], "options", "Say from when, or in which states, or choose everything."],
+  ["everything and a beginning", ["options=all", "since=2026-01-01T00:00"], "options", "leave one out"],
   ["a beginning after the end", ["since=2026-02-01T00:00", "until=2026-01-01T00:00"], "since", "must not be after"],
-  ["no time", ["since=soon"], "since", "This is not a time."],
-])("a form that asks to replay %s is refused at the field at fault", async (_, chosen, field, words) => {
+  ["a malformed beginning", ["since=soon"], "since", "This is not a time."],
+])("a form for a replay with %s is refused at the field at fault", async (_, chosen, field, words) => {
   const page = await open(`/replays/count?${[`endpoint=${endpointId}`, ...chosen].join("&")}`);
   expect(page.status).toBe(400);
   expect(page.text).toContain(`<a href="#${field}">`);

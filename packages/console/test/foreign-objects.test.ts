@@ -56,7 +56,7 @@ beforeAll(async () => {
     },
     { timeout: 20_000 },
   );
-  // Its receiver is away, so the replay runs until it is cancelled.
+  // No receiver listens at this URL, so the replay runs until it is cancelled.
   const away = { url: "http://127.0.0.1:1/", name: secret };
   const waiting = await rival.endpoints.createEndpoint({ tenantId, ...away });
   const toWaiting = { tenantId, endpointId: waiting.endpoint!.endpointId, all: true };

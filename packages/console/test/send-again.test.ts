@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync());
 
 const at = (path: string) => `${console.origin}${base}${path}`;
-/** Receives nothing, because nothing listens at its port. */
+/** URL of an endpoint at which nothing listens. */
 const url = "http://127.0.0.1:1/hook";
 
 /**

@@ -47,7 +47,7 @@ test("the issuer's answer opens a session, and the page names the person and the
   expect([...browser.cookies.keys()].filter((name) => name.startsWith("vidimus_"))).toEqual([sessionName()]);
 });
 
-test("one-time codes are off beside an issuer: no page has a field for a code or takes one", async () => {
+test("one-time codes are off beside an issuer: the sign-in page asks for none, and none is taken", async () => {
   const page = await new Browser().open(`${origin}/sign-in`);
   expect(page.text).toContain("Sign in with 127.0.0.1");
   expect(page.text).not.toContain("One-time code");
@@ -111,7 +111,7 @@ test("an answer of the issuer signs in once, and only the browser that asked", a
   expect([again.status, replayed.cookies.has(sessionName())]).toEqual([400, false]);
 });
 
-test("an answer that names another issuer, and one with an error, sign nobody in", async () => {
+test("an answer with another issuer or none, with another state or with an error signs nobody in", async () => {
   for (const change of [
     (query: URLSearchParams) => query.set("iss", "https://attacker.example"),
     (query: URLSearchParams) => query.delete("iss"),

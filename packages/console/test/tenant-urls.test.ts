@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-/** All routes, made without dependencies, because only their paths and rights are read. */
+/** Every page of a tenant, made without dependencies: only methods, paths and rights are read. */
 const pages = routes({ links: true } as RoutesDeps).filter((route): route is TenantRoute => route.access === "member");
 const everyPage = pages.map((route): [string, string] => [route.method, urlOf(route).replace(/:(?!tenant)\w+/g, "x")]);
 

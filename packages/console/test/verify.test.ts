@@ -99,7 +99,7 @@ test("a whole request that is pasted into one field is verified, too", async () 
   expect(wordsOf(await verify({ headers: whole, body: "", secret }))).toContain("Genuine: the platform sent it");
 });
 
-test("one changed byte of the snapshot fails each check that covers it, and no other", async () => {
+test("one changed letter of the snapshot fails each check that covers it, and no other", async () => {
   const page = await verify({ secret, body: webhook.body.toString().replace("inställd", "installd") });
   expect(wordsOf(page)).toContain("Not genuine as it stands: 4 of 12 checks failed.");
   expect(checksWith(page, "failed")).toEqual([
@@ -158,7 +158,7 @@ test("a body of 1 MiB is taken, and one beyond the limit refused with a page", a
   expect([refused.status, wordsOf(refused)]).toEqual([413, expect.stringContaining("A text has more than 2048 KiB")]);
 });
 
-test("a form with more texts than the page has is refused, so that one form holds at most 8 MiB", async () => {
+test("a form with more than four texts is refused, so that one form holds at most 8 MiB", async () => {
   const form = new FormData();
   for (const name of ["headers", "body", "secret", "more", "still more"]) form.set(name, "x".repeat(2 * 1024 * 1024));
   const page = await browser.submit(`${console.origin}/t/${console.tenantId}/trust-list/verify`, form);

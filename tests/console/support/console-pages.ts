@@ -12,7 +12,7 @@ export const wordsOf = async (page: Page) => (await page.locator("main").innerTe
 /** Routes that answer with a file, which a browser saves instead of showing it. */
 const files = new Set(["/t/:tenant/phrases/export", "/t/:tenant/deliveries/:delivery/body"]);
 
-/** The kinds of all pages of the console; see `kindOf`. */
+/** The kinds of all pages of the console; see `kindOf` in `crawl-pages.ts`. */
 export function pageKinds(tenantId: string): string[] {
   return routes({} as RoutesDeps)
     .flatMap((route) => (route.method === "GET" ? [urlOf(route)] : []))

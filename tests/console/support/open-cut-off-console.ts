@@ -10,7 +10,7 @@ interface CutOffConsole extends AsyncDisposable {
 
 const nowhere = "127.0.0.1:1";
 
-/** Starts one in this process, beside the console of a dev stack. */
+/** Starts a cut-off console in this process, beside the console of a dev stack. */
 export async function openCutOffConsole(dev: DevJson): Promise<CutOffConsole> {
   const port = await pickFreePort();
   const running = await startConsole(

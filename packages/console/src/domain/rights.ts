@@ -7,7 +7,7 @@ const rolesOf = {
   audit: ["owner", "admin"],
   /** Endpoints, deliveries and replays. */
   endpoints: ["owner", "admin", "integrator"],
-  /** Listing and inviting members. */
+  /** Listing members; making and revoking invitations. */
   members: ["owner", "admin"],
   /** Changing and removing members. */
   "change members": ["owner"],

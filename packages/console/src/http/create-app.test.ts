@@ -30,10 +30,11 @@ const formRoute: OpenRoute = {
     return { to: "/" };
   },
 };
+/** Has the parameter of a tenant's page, because tenants take turns at uploads. */
 const uploadRoute: OpenRoute = {
   access: "open",
   method: "POST",
-  url: "/upload",
+  url: "/:tenant/upload",
   handle: (call) =>
     call.withUpload({ fileBytesMax: 0, textBytesMax: 100 }, async ({ form }) => {
       handled(form);
@@ -133,14 +134,15 @@ const chunk = `${half.length.toString(16)}\r\n${half}\r\n`;
 
 test.each([
   ["/form", "late", post("/form", urlEncoded, "Content-Length: 9") + "a=b", "&c=d&e"],
-  ["/upload", "late", post("/upload", multipart, "Content-Length: 90") + half, "x"],
+  ["/:tenant/upload", "late", post("/demo/upload", multipart, "Content-Length: 90") + half, "x"],
   ["/form", "broken", post("/form", urlEncoded, "Transfer-Encoding: chunked") + "3\r\na=b\r\n", "no chunk\r\n"],
-  ["/upload", "broken", post("/upload", multipart, "Transfer-Encoding: chunked") + chunk, "no chunk\r\n"],
+  ["/:tenant/upload", "broken", post("/demo/upload", multipart, "Transfer-Encoding: chunked") + chunk, "no chunk\r\n"],
 ])("the body of %s that comes %s ends its connection and its request, which is logged once", async (...row) => {
   const [route, fault, begin, rest] = row;
   const isLate = fault === "late";
   if (isLate) app.server.requestTimeout = app.server.headersTimeout = 200;
-  // Two at once, so that they would keep both turns.
+  // Two at once: the first upload holds the only turn of its tenant, the second waits for it, and
+  // neither may keep it.
   const answers = await Promise.all(
     [open(), open()].map(async (socket) => {
       const closed = once(socket, "close");
@@ -170,27 +172,27 @@ test("an upload whose page refuses it releases its turn", async () => {
 });
 
 test("a browser that leaves while its upload waits gives up its place, and is logged once", async () => {
-  const running = [open(), open()];
-  for (const socket of running) {
+  const begin = async (tenant: string) => {
+    const socket = open();
     const arrived = once(app.server, "request");
-    socket.write(post("/upload", multipart, "Content-Length: 90") + half);
+    socket.write(post(`/${tenant}/upload`, multipart, "Content-Length: 90") + half);
     await arrived;
-  }
-  const waiting = open();
-  const arrived = once(app.server, "request");
-  waiting.write(post("/upload", multipart, "Content-Length: 90") + half);
-  await arrived;
+    return socket;
+  };
+  const running = [await begin("demo"), await begin("times")];
+  const waiting = await begin("post");
   waiting.destroy();
   await vi.waitFor(() => expect(lines).toHaveLength(1));
-  expect(JSON.parse(lines[0]!)).toMatchObject({ level: "info", route: "/upload", status: 400 });
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level: "info", route: "/:tenant/upload", status: 400 });
   for (const socket of running) socket.destroy();
   await vi.waitFor(() => expect(lines).toHaveLength(3));
+  expect(await upload("x", "post")).toBe(303);
 });
 
-async function upload(value: string): Promise<number> {
+async function upload(value: string, tenant = "demo"): Promise<number> {
   const socket = open();
   const body = field(value);
-  socket.write(post("/upload", multipart, `Content-Length: ${body.length}`, "Connection: close") + body);
+  socket.write(post(`/${tenant}/upload`, multipart, `Content-Length: ${body.length}`, "Connection: close") + body);
   return Number((await text(socket)).split(" ")[1]);
 }
 

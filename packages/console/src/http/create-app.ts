@@ -23,7 +23,7 @@ interface AppOptions extends Omit<MountOptions, "cookies" | "uploads"> {
   readonly errorPage: ErrorPage;
 }
 
-/** Largest form by default, in bytes: enough for names, notes and lists of words. */
+/** Largest form of a route that sets no limit of its own, in bytes. */
 const formBytesMax = 65_536;
 const pathWithoutRoute = "/%25";
 

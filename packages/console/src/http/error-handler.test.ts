@@ -21,14 +21,14 @@ async function answerTo(kind: ErrorKind) {
   return { statusCode, retryAfter: headers["retry-after"], body, lines };
 }
 
-test("what is refused because too much runs at once can be sent again: nothing was done", async () => {
+test("a refusal for too many requests at once says that nothing was done, and when to send again", async () => {
   const { statusCode, retryAfter, body, lines } = await answerTo("exhausted");
   expect([statusCode, retryAfter]).toEqual([429, "5"]);
   expect(body).toBe("Not done: What happened. ");
   expect(lines).toEqual([]);
 });
 
-test("what a service may have done before it was lost is not called undone, and is logged", async () => {
+test("when a service is lost, the page says to look for an effect first, and the loss is logged", async () => {
   const { statusCode, retryAfter, body, lines } = await answerTo("unavailable");
   expect([statusCode, retryAfter]).toEqual([503, "5"]);
   expect(body).toContain("see first whether it has taken effect");

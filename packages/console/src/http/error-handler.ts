@@ -88,7 +88,8 @@ export function handleErrors(app: FastifyInstance, log: Logger, errorPage: Error
 
 /**
  * Whether the connection ended before the request was read, or while it waited for its turn. Node
- * reports that as ECONNRESET, which would look like a service that does not answer.
+ * reports the first as ECONNRESET, which would look like a database that does not answer, and the
+ * signal reports the second as an AbortError, which would look like a bug.
  */
 function hasLeft(error: unknown, { raw }: FastifyRequest): boolean {
   return raw.destroyed && (!raw.complete || (error instanceof Error && error.name === "AbortError"));

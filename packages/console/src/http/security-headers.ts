@@ -18,7 +18,7 @@ export function securityHeaders({ protocol }: URL) {
   return {
     "content-security-policy": policy,
     // With `no-referrer` browsers would send `Origin: null` with forms, which `checkRequests`
-    // refuses.
+    // refuses when a browser sends no `Sec-Fetch-Site`.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "cross-origin-opener-policy": "same-origin",

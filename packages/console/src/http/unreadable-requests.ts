@@ -35,18 +35,16 @@ export function unreadableRequests(origin: URL, log: Logger, errorPage: ErrorPag
     log.info({ method: "", route: "", status, ms: 0, requestId }, "request");
     const page = errorPage({ title, detail }, { id: requestId, person: undefined, url: "" }).toString();
     const headers = { ...securityHeaders(origin), "content-type": "text/html; charset=utf-8" };
-    // The connection stays open for what its client sends; a head that is completed now must not run.
+    // Until the connection is cut, its client can send more. Without the pause, a head that is
+    // completed now would still run.
     socket.pause();
     socket.end(rawAnswer(status, headers, page));
     setTimeout(() => socket.destroy(), cutAfterMs).unref();
   }
 
-  /**
-   * Notes the last request of each connection: before any hook, because the parser reads on before
-   * the first.
-   */
+  /** Notes the last request of each connection, whose answer `refuse` must not disturb. */
   function watch({ server }: FastifyInstance): void {
-    server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       last.set(socket, response);
     });
   }

@@ -26,8 +26,8 @@ const fieldsMax = 4;
 const mebibyte = 1024 * 1024;
 
 /**
- * Reads a form into memory. A url-encoded form has no files; it was read before, within the
- * request's own limit.
+ * Reads a form into memory. A url-encoded form has no files; it was read before, within the limit
+ * of its route.
  *
  * @throws DomainError for a multipart body: `too_large` for a file or a text beyond the limits,
  * `invalid` when the parser refuses the body, such as one with too many fields, and when the browser

@@ -34,8 +34,8 @@ export function html(literals: TemplateStringsArray, ...contents: readonly Conte
 }
 
 /**
- * The literals of a template without the indentation of the source, which was a fifth of a page.
- * Only values can hold text in which blanks count.
+ * The literals of a template without the indentation of the source, which would be a fifth of a
+ * page. Only values can hold text in which blanks count.
  */
 function withoutIndentation(literals: TemplateStringsArray): readonly string[] {
   const known = unindented.get(literals);

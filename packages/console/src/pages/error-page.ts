@@ -4,8 +4,8 @@ import { layout } from "./layout.ts";
 import { type Html, html } from "../markup/html.ts";
 
 /**
- * A page that says what failed. It links to the start and redirects nowhere. For a signed-in person
- * it has the navigation of the tenant in the URL, else of the tenant chosen last.
+ * A page that says what failed. For a signed-in person it has the navigation of the tenant in the
+ * URL, else of the tenant that `/` opens.
  */
 export function errorPage({ title, detail, next }: ErrorText, { id, person, url }: FailedRequest): Html {
   return layout(

@@ -11,8 +11,8 @@ import { roleList } from "./roles.ts";
 import { whoYouAre } from "./who-you-are.ts";
 
 /**
- * `GET /newsrooms`: the tenants of the person, and the identity under which other members see the
- * person.
+ * `GET /newsrooms`: the tenants of the person, and the name, the address and the actor by which
+ * other members know the person.
  */
 export function getNewsrooms(): PersonRoute {
   return {

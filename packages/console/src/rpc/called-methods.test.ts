@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { rights, rolesWith } from "../domain/rights.ts";
 import { calledMethods } from "./called-methods.ts";
 
-/** The grant that deploys with the console. */
 const grantFile = new URL("../../../../deploy/k8s/components/console/grant.json", import.meta.url);
 
 test("the grant that deploys with the console names the methods that its pages call, not whole services", () => {

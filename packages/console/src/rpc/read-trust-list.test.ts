@@ -32,7 +32,7 @@ test.each([
 
 test.each<[string, RequestListener]>([
   ["has ended before the answer", (request) => request.socket.destroy()],
-  ["is answered with 408", (_, response) => response.writeHead(408, { connection: "close" }).end()],
+  ["ends with an answer of 408", (_, response) => response.writeHead(408, { connection: "close" }).end()],
 ])("a request whose connection %s is sent again once", async (_what, fault) => {
   let requests = 0;
   answer = (request, response) => {

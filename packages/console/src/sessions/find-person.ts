@@ -18,7 +18,7 @@ export async function findPerson({ sessions, members }: FindPersonDeps, call: Ca
   // Of a session that was found before, the memberships are asked for while it is read again.
   const identity = sessions.identityOf(cookieId);
   const early = identity && membershipsOf(members, call, identity);
-  // It is awaited only if the session has not ended.
+  // Nobody awaits `early` when the session has ended, and its failure must not end the process.
   early?.catch(() => {});
   const session = await sessions.find(cookieId, call.now);
   if (!session) return undefined;

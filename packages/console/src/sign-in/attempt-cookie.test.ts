@@ -17,7 +17,7 @@ test("an attempt is read from its cookie as it was written", () => {
 });
 
 test.each(["x", "é", "\\", "\u{10FFFD}"])(
-  "an attempt with a return path of many %j can be read, and keeps it or /",
+  "an attempt whose return path has many %j is read with this path, or with / for one too long",
   (letter) => {
     for (let length = 0; length < 3_000; length += 50) {
       const path = returnPath(`/?q=${letter.repeat(length)}`, new URL("https://console.example"));

@@ -1,5 +1,6 @@
 import { ConfigError } from "@vidimus/kit/env";
 import { tenantIdPattern } from "@vidimus/kit/ids";
+import { rolePattern } from "@vidimus/kit/rpc/context/role-name";
 
 /** Which groups of the issuer give which roles. */
 export interface GroupRules {
@@ -15,8 +16,6 @@ interface GroupRule {
 }
 
 type RolesByTenant = ReadonlyMap<string, readonly string[]>;
-
-const rolePattern = /^[\w-]{1,64}$/;
 
 /**
  * Parses the file of CONSOLE_OIDC_GROUPS: `{"claim": "groups", "rules": [{"group": "desk",

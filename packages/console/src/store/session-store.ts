@@ -17,7 +17,7 @@ interface SessionRow extends Omit<Session, "identity"> {
 const seenEveryMs = 60_000;
 const listMax = 100;
 const answerMsMax = 2_000;
-/** Sessions whose identity is remembered. */
+/** Most sessions whose identity a process remembers. */
 const rememberedMax = 1_000;
 
 /** Keeps sessions. They belong to people, not to tenants. */

@@ -51,8 +51,8 @@ export class AuditLog {
   }
 
   /**
-   * Opens the log beside the service's database. Makes its collection now, because a transaction on
-   * a sharded cluster cannot.
+   * Opens the log beside the service's database. Makes its collection now, because a transaction
+   * across shards cannot make one.
    *
    * @throws ConfigError when the service's user has no right to make the collection
    */

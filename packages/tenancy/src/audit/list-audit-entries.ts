@@ -10,7 +10,7 @@ import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import type { AuditEntry } from "./audit-entry.ts";
 import type { AuditLog } from "./audit-log.ts";
 
-/** `ListAuditEntriesRequest`, which every service declares for itself. */
+/** `ListAuditEntriesRequest`, of which each service with an audit log has its own message. */
 interface AuditRequest {
   /** Absent where changes concern the whole platform. */
   readonly tenantId?: string;
@@ -53,6 +53,7 @@ function toProto({ from, at, detail, ...entry }: AuditEntry): MessageInitShape<t
   return { ...entry, at: timestampFromDate(at), fromAddress: from, detailJson: Buffer.from(JSON.stringify(detail)) };
 }
 
+/** The console makes such tokens, too: it merges the logs of several services. */
 function readPosition([entryId]: readonly (string | number)[]): string | undefined {
   return typeof entryId === "string" ? parseUuid(entryId) : undefined;
 }

@@ -30,7 +30,7 @@ interface Audit extends AuditPage {
 /** Most people in the list of a filter. With more, the page could weigh over 40 kB with gzip. */
 const choicesMax = 200;
 
-/** `GET /t/{tenant}/audit`: changes of all services, newest first. */
+/** `GET /t/{tenant}/audit`: the audit logs of the services as one list, newest first. */
 export function listAudit(deps: ListAuditDeps): TenantRoute {
   return tenantPage({
     path: "/audit",

@@ -1,4 +1,3 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { AuditEntry } from "@vidimus/contracts/vidimus/audit/v1/audit_entry";
 import type { TenantCall } from "../../http/route.ts";
 import type { AccessCalls, EndpointCalls, SchemaCalls } from "../../rpc/called-methods.ts";
@@ -24,7 +23,7 @@ export interface AuditPage {
 
 const rowsMax = 50;
 
-/** Reads the logs of all matching services at the same time, and merges them. */
+/** Reads the logs of all matching services at the same time, and merges them by the ids of entries. */
 export async function loadAudit(deps: LoadAuditDeps, query: AuditQuery, call: TenantCall): Promise<AuditPage> {
   const request = { tenantId: call.tenant.tenantId, ...requestFor(query, rowsMax) };
   const readers: Readonly<Record<AuditedService, () => Promise<{ readonly entries: readonly AuditEntry[] }>>> = {
@@ -33,28 +32,14 @@ export async function loadAudit(deps: LoadAuditDeps, query: AuditQuery, call: Te
     documents: () => deps.schemas.listAuditEntries(request, call.rpc),
   };
   const parts = await Promise.all(servicesFor(query).map((service) => partOf(call, service, readers[service]())));
-  const seen = new Set(query.position?.shown);
   const found = parts
     .flatMap((part) => ("value" in part ? part.value.entries : []))
-    .filter(({ entryId }) => !seen.has(entryId))
-    .toSorted((a, b) => timeOf(b) - timeOf(a) || (a.entryId < b.entryId ? 1 : -1));
+    .toSorted((a, b) => (a.entryId < b.entryId ? 1 : -1));
   const entries = found.slice(0, rowsMax);
+  const last = found.length > rowsMax ? entries.at(-1) : undefined;
   return {
     entries,
     down: parts.flatMap((part) => ("down" in part ? [part.down] : [])),
-    next: found.length > rowsMax ? positionAfter(entries, query.position) : undefined,
+    next: last && { after: last.entryId, first: (query.position?.first ?? 1) + entries.length },
   };
-}
-
-function positionAfter(entries: readonly AuditEntry[], before: AuditPosition | undefined): AuditPosition | undefined {
-  const last = entries.at(-1);
-  if (!last) return undefined;
-  const at = timeOf(last);
-  const earlier = before?.at.getTime() === at ? before.shown : [];
-  const shown = [...earlier, ...entries.filter((entry) => timeOf(entry) === at).map(({ entryId }) => entryId)];
-  return { at: new Date(at), shown, first: (before?.first ?? 1) + entries.length };
-}
-
-function timeOf({ at }: AuditEntry): number {
-  return at ? timestampDate(at).getTime() : 0;
 }

@@ -30,7 +30,6 @@ export const stateMeanings: Readonly<Record<string, string>> = {
   exhausted: "It is not tried again by itself.",
 };
 
-/** A delivery's state: a dot and a word. */
 export function deliveryState({ state: named, attemptCount }: Delivery): Html {
   const known = deliveryStates.find(({ value }) => value === named);
   if (named === "pending" && attemptCount > 0) return state("bad", `failing, ${attempts(attemptCount)}`);

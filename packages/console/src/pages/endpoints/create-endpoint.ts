@@ -9,7 +9,7 @@ import { sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
 import { secretPage } from "../parts/secret-page.ts";
 import { answerPage } from "../parts/tenant-page.ts";
-import { endpointFields, endpointPointers, secretEndpointFields } from "./endpoint-form.ts";
+import { endpointFields, endpointFormBytesMax, endpointPointers, secretEndpointFields } from "./endpoint-form.ts";
 import { newEndpointForm } from "./new-endpoint.ts";
 import { pingNote } from "./ping-result.ts";
 import { readSettings } from "./read-settings.ts";
@@ -29,6 +29,7 @@ export function createEndpoint({ endpoints, sentForms }: CreateEndpointDeps): Te
     recentSignIn: true,
     fields: endpointFields,
     secretFields: secretEndpointFields,
+    formBytesMax: endpointFormBytesMax,
     handle: async (call) => {
       const settings = readSettings(call.form);
       if ("faults" in settings) return formAgain(call, settings.faults);

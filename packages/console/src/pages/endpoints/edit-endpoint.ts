@@ -9,6 +9,7 @@ import { pageHead } from "../parts/page-head.ts";
 import { answerPage, tenantPage } from "../parts/tenant-page.ts";
 import {
   endpointFields,
+  endpointFormBytesMax,
   endpointLabels,
   endpointPointers,
   formOf,
@@ -41,6 +42,7 @@ export function updateEndpoint({
     right: "endpoints",
     fields: { ...endpointFields, [openedField]: "", "no-headers": "Headers no longer sent" },
     secretFields: secretEndpointFields,
+    formBytesMax: endpointFormBytesMax,
     handle: async (call) => {
       const { form, params, tenant, rpc, at } = call;
       const endpointId = params["endpoint"] ?? "";

@@ -11,7 +11,7 @@ type Fact = readonly [string, Content];
 
 /**
  * The health of an endpoint: what waits or is held for it, its last accepted and last failed
- * attempts, and the time of the next attempt while it fails.
+ * attempts, and the time of the next attempt while it fails or has asked for a pause.
  */
 export function healthFacts(endpoint: Endpoint, now: Date): Fact[] {
   const { health, disablement } = endpoint;

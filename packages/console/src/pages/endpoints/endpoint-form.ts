@@ -24,6 +24,12 @@ export const secretEndpointFields = { headers: "Headers of its own" };
 export const endpointLabels = { ...endpointFields, ...secretEndpointFields };
 
 /**
+ * Largest form of an endpoint, in bytes. The largest that delivery takes has 181,000: 50,000 are
+ * headers, and 74,000 the settings with which the form was opened, which are percent-encoded twice.
+ */
+export const endpointFormBytesMax = 192 * 1024;
+
+/**
  * From the JSON pointer to a field of the request, which delivery may refuse, to the name of the
  * form's field.
  */

@@ -47,7 +47,6 @@ export function standingOf(endpoint: Endpoint, now: Date): Standing {
   return !lastAcceptedAt && isYoung(endpoint, now) ? "unproven" : "ok";
 }
 
-/** The overall state as a dot and a word. */
 export function endpointState(endpoint: Endpoint, now: Date): Html {
   return state(...looks[standingOf(endpoint, now)]);
 }

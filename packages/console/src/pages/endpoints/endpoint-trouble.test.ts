@@ -64,15 +64,18 @@ const cases: readonly (readonly [string, Shown, note: string, next: string])[] =
   ["unknown", {}, "How it does could not be found out.", "Load the page again in a moment."],
 ];
 
-it.each(cases)("an endpoint that is %s says so, and what happens next", (standing, shown, note, next) => {
-  const endpoint = create(EndpointSchema, shown);
-  expect(standingOf(endpoint, now)).toBe(standing);
-  const said = String(troubleNote(endpoint, new Map(), now))
-    .replace(/<[^>]*>/g, " ")
-    .replace(/\s+/g, " ");
-  expect(said).toContain(note);
-  expect(said).toContain(next);
-});
+it.each(cases)(
+  "the note on an endpoint in the state %s says what is wrong, and what happens next",
+  (standing, shown, note, next) => {
+    const endpoint = create(EndpointSchema, shown);
+    expect(standingOf(endpoint, now)).toBe(standing);
+    const said = String(troubleNote(endpoint, new Map(), now))
+      .replace(/<[^>]*>/g, " ")
+      .replace(/\s+/g, " ");
+    expect(said).toContain(note);
+    expect(said).toContain(next);
+  },
+);
 
 it("an endpoint whose oldest delivery has waited for nine minutes is healthy, and has no note", () => {
   const health = { ...waiting, oldestPendingAt: ago(9), lastAcceptedAt: ago(20) };

@@ -27,6 +27,6 @@ it.each([
   ["in use", { lastUsedAt: inDays(-30) }],
   ["in use that ends later than in a week", { lastUsedAt: inDays(-1), expiresAt: inDays(8) }],
   ["in use that ends because it was rolled", { lastUsedAt: inDays(-1), expiresAt: inDays(1), replacedBy: "next" }],
-])("a key %s has none", (_, key) => {
+])("a key %s has no notice", (_, key) => {
   expect(noticeOf(key)).toBe("");
 });

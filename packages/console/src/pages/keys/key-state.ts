@@ -11,7 +11,6 @@ export function isLive({ revokedAt, expiresAt }: ApiKey, now: Date): boolean {
   return !revokedAt && (!expiresAt || timestampDate(expiresAt) > now);
 }
 
-/** A key's state in a word or two. */
 export function keyState(key: ApiKey, now: Date): Html {
   if (key.revokedAt) return state("bad", "revoked");
   if (!isLive(key, now)) return state("off", "ended");

@@ -1,8 +1,8 @@
 // Enhances the pages. Every page works without this file.
 
 /**
- * Moves the one-time code from the URL's fragment into its form, and sends the form. The code is
- * removed from the URL first, so that it stays in no history.
+ * Moves the code of a sign-in or an invitation from the URL's fragment into its form, and sends the
+ * form. The code is removed from the URL first, so that it stays in no history.
  */
 function takeCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
@@ -52,8 +52,8 @@ addEventListener("pagehide", () => {
   }
 });
 
-// A second click would send the form again. The server refuses that, but its answer would replace
-// the first one.
+// A second click would send the form again, and its answer would replace the first one, which may
+// show a secret.
 addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "post" || event.defaultPrevented) return;
@@ -92,8 +92,8 @@ function readPage(url) {
 /**
  * Every two seconds, takes the state and the progress in the part marked `data-live` from a fresh
  * copy of the page. The element of the state stays, and changes only with the state, so that screen
- * readers say no more than that. Once the server no longer marks the part, what was offered
- * meanwhile gives way to a link to the page as it is then.
+ * readers say no more than that. Once the server no longer marks the part, a link to the page as it
+ * is then replaces the buttons for a running replay.
  */
 async function follow() {
   const live = document.querySelector("[data-live]");
@@ -108,7 +108,7 @@ async function follow() {
     const [state, nextState] = [live, next].map((part) => part.querySelector('[role="status"]'));
     if (nextState.textContent !== state.textContent) state.replaceChildren(...nextState.childNodes);
     const hasMoved = live.lastElementChild.textContent !== next.lastElementChild.textContent;
-    // What the page said of a wait when it was opened.
+    // The note says that the replay waits, which is over once its progress changes.
     if (hasMoved) live.querySelector(".note")?.remove();
     live.lastElementChild.replaceWith(next.lastElementChild);
     if (!next.hasAttribute("data-live")) {

@@ -12,7 +12,7 @@ export interface Fault {
 }
 
 /**
- * The faults of a form, to show above it, each with a link to its field.
+ * The faults of a form, to show above it; the fault of a field links to the field.
  *
  * @param labels from field name to label; the fault of such a field begins with the label
  */

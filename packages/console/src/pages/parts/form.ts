@@ -15,8 +15,8 @@ interface TextField extends Field {
   readonly type?: "text" | "url" | "date" | "datetime-local" | "number" | "search";
   readonly isOptional?: true;
   /**
-   * Most characters that the service takes. Twice as many code units can be typed: a character has
-   * at most two, and `maxlength` would cut a text silently that the service refuses at its field.
+   * Most characters that the service takes. `maxlength` is twice as large: it counts code units, of
+   * which a character has one or two, and a browser cuts longer text without saying so.
    */
   readonly max?: number;
   /** Earliest date. */
@@ -25,7 +25,7 @@ interface TextField extends Field {
   readonly isCode?: true;
 }
 
-/** A field with its label, its hint and its error. */
+/** One line of text. */
 export function textField(field: TextField): Html {
   const { name, value = "", type = "text", isOptional, max, min, isCode } = field;
   return around(

@@ -21,8 +21,8 @@ interface SecretPage {
 
 /**
  * Shows a secret once. The page is the answer to the POST that made the secret, with 200 and no
- * redirect, and the console stores the secret nowhere. A reload sends the form again, which
- * `takeForm` answers without a secret.
+ * redirect, and the console stores the secret nowhere. A reload sends the form again, and is
+ * answered with `sentBefore`, which has no secret.
  */
 export function secretPage(page: SecretPage): Html {
   const { title, secret, label, subject, use, about, next, done = "I have stored it" } = page;

@@ -7,7 +7,7 @@ test.each([
   ["is unavailable", new DomainError("unavailable", "the public API does not answer")],
   ["cannot be reached", new ConnectError("refused", Code.Unavailable)],
   ["is too slow", new ConnectError("too slow", Code.DeadlineExceeded)],
-])("of a service that %s a part is missing, and the call is told why", async (_, error) => {
+])("the part of a page from a service that %s is missing, and the reason is noted", async (_, error) => {
   const noteMissing = vi.fn<(service: string, error: unknown) => void>();
   expect(await partOf({ noteMissing }, "delivery", Promise.reject(error))).toEqual({ down: "delivery" });
   expect(noteMissing).toHaveBeenCalledExactlyOnceWith("delivery", error);

@@ -17,7 +17,7 @@ it("a form whose process died is not waited for once the calls of that process m
   expect(performance.now() - started).toBeLessThan(1_000);
 });
 
-it("the refusal of a service is what fails, also when the form's own row cannot be written", async () => {
+it("a form fails with the refusal of the service, also when the form's own row cannot be written", async () => {
   const lost = async () => Promise.reject(new DomainError("unavailable", "the database cannot be reached"));
   const forms = { take: async () => true, find: async () => undefined, end: lost, release: lost };
   const form = new URLSearchParams({ once: "a".repeat(22) });

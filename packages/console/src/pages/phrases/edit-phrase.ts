@@ -7,7 +7,14 @@ import { doneNotice } from "../parts/notice.ts";
 import { linkButton, pageHead } from "../parts/page-head.ts";
 import { answerPage, tenantPage, type View } from "../parts/tenant-page.ts";
 import { instant, timeAgo } from "../parts/times.ts";
-import { phraseFieldLabels, phraseForm, type TypedPhrase, typedIn, typedOf } from "./phrase-form.ts";
+import {
+  phraseFieldLabels,
+  phraseForm,
+  phraseFormBytesMax,
+  type TypedPhrase,
+  typedIn,
+  typedOf,
+} from "./phrase-form.ts";
 import { changedMeanwhile, savePhrase } from "./save-phrase.ts";
 import { readPhrase, type StoredPhrase } from "./stored-phrase.ts";
 
@@ -38,6 +45,7 @@ export function postPhrase({ phrases }: { readonly phrases: Pick<PhraseCalls, "u
     path,
     right: "member",
     fields: phraseFieldLabels,
+    formBytesMax: phraseFormBytesMax,
     handle: async (call) => {
       const typed = typedIn(call.form);
       const read = { id: call.params["phrase"] ?? "", updatedAt: call.form.get("read") || "unknown" };

@@ -29,7 +29,7 @@ const shownCharsMax = 300;
 const unfoldedCharsMax = 2_000;
 
 /**
- * Reads the refusal of an import; undefined for a failure that is not about the file.
+ * Reads the refusal of an import; undefined for other failures, which get an error page.
  *
  * @param file as it was sent
  */

@@ -6,7 +6,7 @@ import { hidden } from "../parts/form.ts";
 import { html } from "../../markup/html.ts";
 import { linkButton, pageHead } from "../parts/page-head.ts";
 import { answerPage, tenantPage, type View } from "../parts/tenant-page.ts";
-import { phraseFieldLabels, phraseForm, type TypedPhrase, typedIn } from "./phrase-form.ts";
+import { phraseFieldLabels, phraseForm, phraseFormBytesMax, type TypedPhrase, typedIn } from "./phrase-form.ts";
 import { savePhrase } from "./save-phrase.ts";
 
 const path = "/phrases/new";
@@ -29,6 +29,7 @@ export function postNewPhrase({ phrases }: { readonly phrases: Pick<PhraseCalls,
     path,
     right: "member",
     fields: phraseFieldLabels,
+    formBytesMax: phraseFormBytesMax,
     handle: async (call) => {
       const typed = typedIn(call.form);
       const id = call.form.get("id") ?? "";

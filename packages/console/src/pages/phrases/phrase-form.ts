@@ -27,6 +27,17 @@ export const phraseFieldLabels = {
   read: "Read as of",
 } as const;
 
+/**
+ * Most bytes of a character in a form. The service counts characters in NFC, which composes at most
+ * three characters of four bytes to one, and each byte is sent percent-encoded, as three.
+ */
+const charBytesMax = 36;
+/**
+ * Largest form of a phrase, in bytes: a phrase and 50 mistakes of 256 characters, a description of
+ * 1,000, and 4 KiB for the line ends and all else.
+ */
+export const phraseFormBytesMax = charBytesMax * (51 * 256 + 1_000) + 4_096;
+
 export function typedIn(form: URLSearchParams): TypedPhrase {
   const [phrase = "", language = "", mistakes = "", description = ""] = (
     ["phrase", "language", "mistakes", "description"] as const

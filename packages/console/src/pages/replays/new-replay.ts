@@ -49,7 +49,7 @@ const states = replayStates.map((value) => ({
   hint: value === "missing" ? neverWanted : undefined,
 }));
 
-/** Buttons that fill in when the replay begins. */
+/** Buttons that fill in the field `since`. */
 const periods = [
   { value: "hour", label: "Last hour", ms: 3_600_000 },
   { value: "day", label: "Last 24 hours", ms: 86_400_000 },

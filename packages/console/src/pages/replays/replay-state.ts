@@ -17,7 +17,6 @@ const looks: Readonly<Record<string, readonly [Tone, string]>> = {
   cancelled: ["off", "cancelled"],
 };
 
-/** A replay's state: a dot and a word. */
 export function replayState({ state: named, failed }: Replay): Html {
   if (named === "done" && failed > 0n) return state("bad", "done, with failures");
   return state(...(looks[named] ?? (["off", named] as const)));
