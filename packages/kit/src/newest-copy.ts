@@ -73,7 +73,10 @@ export class NewestCopy<Stated extends Revised, Kept extends Revised> {
     return this.#copy;
   }
 
-  /** Milliseconds since the newest copy was last stated, to this process or to another one. */
+  /**
+   * Milliseconds since the newest copy was last stated, to this process or, if the keeper stores
+   * the time, to another one. `Infinity` when that is not known.
+   */
   get ageMs(): number {
     return performance.now() - this.#statedAt;
   }

@@ -23,7 +23,7 @@ test.each([
   ["JSON with white space", token('[1, "a"]')],
   ["padding", `${token("[1,2]")}=`],
   ["the other base64 alphabet", token('[1,"???>>>"]').replaceAll("_", "/").replaceAll("-", "+")],
-  ["257 characters", encodeOpaqueToken(["a".repeat(187)])],
+  ["258 characters", encodeOpaqueToken(["a".repeat(187)])],
 ])("decodeOpaqueToken returns undefined for %s", (_, text) => {
   expect(decodeOpaqueToken(text)).toBeUndefined();
 });

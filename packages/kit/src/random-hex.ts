@@ -1,8 +1,8 @@
 import { randomFillSync } from "node:crypto";
 
 /**
- * Random bytes for hundreds of ids, because one call of randomFillSync costs 5 µs whatever its
- * size.
+ * Random bytes for hundreds of ids, because a call of randomFillSync costs microseconds even for a
+ * few bytes.
  */
 const page = Buffer.alloc(8 * 1024);
 let used = page.length;

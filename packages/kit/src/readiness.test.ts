@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Readiness } from "./readiness.ts";
 
-test("a wait for a change ends with the change, with its signal, and at once after its signal", async () => {
+test("a wait for a change ends at the change, or as soon as its signal has aborted", async () => {
   const readiness = new Readiness();
   const ends = async (work: () => void, signal: AbortSignal) => {
     const changed = readiness.changed(signal);

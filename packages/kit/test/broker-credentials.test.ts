@@ -177,8 +177,8 @@ describe("NATS_CA, NATS_CERT and NATS_KEY", () => {
     stack.defer(() => void process.off("uncaughtException", note));
     let resets = 0;
     const server = createServer((socket) => {
-      // These keep the threads busy in which Node reads files, so that a file would be read only
-      // after the reset.
+      // The calls of pbkdf2 keep the threads busy in which Node reads files, so that a file would
+      // be read only after the reset.
       for (let each = 0; each < 8; each += 1) pbkdf2("", "", 30_000, 64, "sha512", () => {});
       socket.on("error", () => {});
       socket.write(`INFO {"server_id":"x","version":"2.15.0","max_payload":1048576,"proto":1,"tls_required":true}\r\n`);

@@ -149,6 +149,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     pace: promisedPace,
   };
   env.finish();
+  // Not reached: without the file `env.finish` has thrown.
   if (!kek) throw new ConfigError("DELIVERY_KEK_FILE is required");
   return { ...config, kek };
 }

@@ -55,7 +55,7 @@ async function sentBy(request: { tenantId: string; endpointId: string; states?: 
   }, patient);
 }
 
-it("counting ends at 10,000 snapshots, takes a command for each thousand, and says that there are more", async () => {
+it("a count reads at most 10,000 snapshots, a thousand with each command, and tells of more", async () => {
   const tenantId = "many";
   store(tenantId, 10_500);
   const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");

@@ -17,7 +17,7 @@ let delivery: Awaited<ReturnType<typeof openDelivery>>;
 beforeAll(async () => {
   mongoCommands.subscribe(note);
   world = await openWorld();
-  // With leases this long, hundreds of lanes of a quick endpoint are leased ahead of their
+  // With a lease margin this long, hundreds of lanes of a quick endpoint are leased ahead of their
   // attempts.
   const retries = { delaysMs: [50, 100], ageMsMax: 3 * dayMs };
   delivery = await openDelivery(world, { attemptMs: 10_000, leaseMarginMs: 5_000, retries });
@@ -40,7 +40,7 @@ const count = (tenantId: string, state: string) =>
   world.deliveries().countDocuments({ tenantId, state: state as "pending" });
 
 describe("when an endpoint is disabled while a webhook is in flight,", () => {
-  it("the answer is recorded, and nothing more is sent until it is enabled; then the rest, in order", async () => {
+  it("the answer is recorded, and the next webhook waits until the endpoint is enabled", async () => {
     const tenantId = "inflight";
     let answer: (() => void) | undefined;
     await using receiver = await openReceiver((_webhook, response) => {
@@ -180,7 +180,7 @@ describe("what waits for a disabled endpoint", () => {
 });
 
 describe("an endpoint that gets nothing but probes", () => {
-  it("loses deliveries over 72 hours old, all of them counted, and gets the younger ones when it is up", async () => {
+  it("loses only deliveries over 72 hours old, each of which is counted as given up", async () => {
     const tenantId = "dead";
     // A delivery is counted just after its row says that it was given up.
     const before = await world.deliveries().countDocuments({ state: "exhausted" });

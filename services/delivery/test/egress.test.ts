@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-it("with WEBHOOK_PROXY, webhooks reach the receiver through the proxy", async () => {
+it("webhooks reach the receiver through the egress proxy", async () => {
   await using proxy = await openConnectProxy();
   await using receiver = await openReceiver();
   await using delivery = await openDelivery(world, {}, { egressProxy: { origin: proxy.origin } });
@@ -19,7 +19,6 @@ it("with WEBHOOK_PROXY, webhooks reach the receiver through the proxy", async ()
   await publish(world, "proxied");
   await receiver.arrivals(2);
   expect(new Set(proxy.targets)).toEqual(new Set([`127.0.0.1:${receiver.port}`]));
-  expect(proxy.targets.length).toBeGreaterThan(0);
 });
 
 describe("a range in DELIVERY_DENY_CIDRS", () => {

@@ -214,8 +214,8 @@ it("a second 410 disables an endpoint, an accepted ping or redelivery closes a b
     { endpointId: pingedId, reason: "accepted", since: new Date(since).toISOString() },
     { endpointId: redeliveredId, reason: "accepted", since: new Date(since + 1).toISOString() },
   ]);
-  // The other replica may send once more before it hears of the disabling, and stores that 410: it
-  // counts no more once the endpoint is enabled again.
+  // The other replica may send once more before it hears of the disabling, and store that 410,
+  // which no longer counts once the endpoint is enabled again.
   const stored = () => own.states().find().toArray();
   await eventually(async () =>
     expect((await stored()).filter(({ _id, gate }) => _id !== goneId || gate.goneAt === since)).toEqual([]),

@@ -11,7 +11,8 @@ let delivery: Awaited<ReturnType<typeof openDelivery>>;
 
 beforeAll(async () => {
   world = await openWorld();
-  // A delivery that fails is not attempted again during the test, unless the test asks for it.
+  // A delivery that fails is attempted again only when the test asks for it, or publishes a newer
+  // snapshot of the document.
   delivery = await openDelivery(world, { retries: { delaysMs: [600_000], ageMsMax: 3_600_000_000 } });
 });
 afterAll(async () => {

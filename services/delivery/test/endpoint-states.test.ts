@@ -176,7 +176,7 @@ it("a process forgets the gate that another one has deleted since", async () => 
 
 it.each([
   [
-    "falls idle at a replica that is not preferred",
+    "falls idle at a non-preferred replica",
     false,
     async (queues: EndpointQueues, queue: EndpointQueue) => queues.forgetIdle(queue),
   ],
@@ -188,29 +188,26 @@ it.each([
       await queues.readGates();
     },
   ],
-])(
-  "a breaker that closes leaves no stored gate, though its queue %s before this is announced",
-  async (_name, isPreferred, meanwhile) => {
-    const endpointId = randomUUID();
-    const open = { since: 1, nextProbeAt: Date.now(), spacingMs: 5_000 };
-    await states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures: 5, open } });
-    const announced = Promise.withResolvers<void>();
-    const gates = new StoredGates({ states, announceClosed: () => announced.promise, log });
-    const queues = new EndpointQueues({ shared, states, gates, isPreferredFor: () => isPreferred });
-    const queue = queues.of({ tenantId: "acme", endpointId });
-    await gates.refresh(queue);
-    expect(queue.gate.open).toEqual(open);
-    queue.adopt(newGate);
-    const kept = gates.keep(queue, open.since);
-    await meanwhile(queues, queue);
-    announced.resolve();
-    await kept;
-    expect(await states.findMany([endpointId])).toEqual([]);
-    expect(queue.gate).toEqual(newGate);
-    queues.forgetIdle(queue);
-    expect(queues.find(endpointId)).toBeUndefined();
-  },
-);
+])("a closing breaker leaves no stored gate if its queue %s meanwhile", async (_name, isPreferred, meanwhile) => {
+  const endpointId = randomUUID();
+  const open = { since: 1, nextProbeAt: Date.now(), spacingMs: 5_000 };
+  await states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures: 5, open } });
+  const announced = Promise.withResolvers<void>();
+  const gates = new StoredGates({ states, announceClosed: () => announced.promise, log });
+  const queues = new EndpointQueues({ shared, states, gates, isPreferredFor: () => isPreferred });
+  const queue = queues.of({ tenantId: "acme", endpointId });
+  await gates.refresh(queue);
+  expect(queue.gate.open).toEqual(open);
+  queue.adopt(newGate);
+  const kept = gates.keep(queue, open.since);
+  await meanwhile(queues, queue);
+  announced.resolve();
+  await kept;
+  expect(await states.findMany([endpointId])).toEqual([]);
+  expect(queue.gate).toEqual(newGate);
+  queues.forgetIdle(queue);
+  expect(queues.find(endpointId)).toBeUndefined();
+});
 
 it("of two processes that put a gate for one generation, only the first has its gate stored", async () => {
   const endpointId = randomUUID();

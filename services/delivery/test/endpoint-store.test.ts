@@ -111,7 +111,7 @@ test("an endpoint that does not open is reported once, cannot be changed, and co
 test.each([
   ["another origin", "https://evil.example/"],
   ["another path of its origin", "https://example.com/other"],
-])("an endpoint whose stored URL was changed to %s opens neither secret nor headers", async (_, url) => {
+])("an endpoint whose stored URL became %s opens neither secret nor headers", async (_, url) => {
   const endpoint = endpointOf("acme");
   await storeOf().insert(endpoint);
   await rows().updateOne({ _id: endpoint.endpointId }, { $set: { url } });

@@ -134,7 +134,7 @@ test("disabling and enabling may be repeated, and a repeated disabling changes n
   expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint?.disablement).toBeUndefined();
 });
 
-test("an editor may read endpoints but not change them; an integrator may, at the teams and mesh doors", async () => {
+test("integrators may change endpoints at the teams and mesh doors, and editors may only read them", async () => {
   const { name } = await register("roles");
   const { endpoints } = delivery;
   const asEditor = { headers: { "vidimus-role": "editor" } };
@@ -186,7 +186,7 @@ function signedBy({ headers, body }: ReceivedWebhook, secret: string) {
   };
 }
 
-test("while a secret rotates, receivers with either secret can verify; an overlap of 0 ends the old one", async () => {
+test("receivers with the old secret can verify for as long as the overlap of a rotation lasts", async () => {
   await using receiver = await openReceiver();
   const { name, secret: first } = await register("rotating", { url: receiver.url });
   const { endpoints } = delivery;

@@ -66,7 +66,7 @@ describe("while signing is off", () => {
 });
 
 describe("a snapshot whose digest contradicts its bytes or its earlier signature", () => {
-  it("is settled as unsendable, and delays neither other snapshots nor the next one of its document", async () => {
+  it("is settled as unsendable, and delays no other snapshot", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);
@@ -115,7 +115,7 @@ describe("references out of order", () => {
 });
 
 describe("a delivery process killed", () => {
-  it("between claim and result: the webhook arrives again after the restart, with the same id and body", async () => {
+  it("before the answer: the webhook arrives again after the restart, with the same id and body", async () => {
     await using receiver = await openReceiver(() => {});
     await register("acme", receiver);
     await using doomed = await openDeliveryProcess(world);
@@ -189,7 +189,7 @@ describe("a delivery process killed", () => {
 });
 
 describe("a delivery whose endpoint is gone", () => {
-  it("is deleted by the next attempt", async () => {
+  it("is deleted when it is due next", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end());
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);

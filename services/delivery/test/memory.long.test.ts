@@ -5,7 +5,6 @@ import { snapshotOf } from "./support/feed.ts";
 import { openReceiver } from "./support/receiver.ts";
 import { openDelivery, openDeliveryProcess, openWorld, type World } from "./support/world.ts";
 
-const mebibyte = 1024 * 1024;
 const [endpoints, documents] = [20, 32];
 
 /** Publishes a snapshot of a megabyte. */
@@ -49,5 +48,4 @@ it("with 640 due bodies of a megabyte a process stays below 384 MiB, before and 
     peaks.push(await peakOf(process.pid));
   }
   expect(Math.max(...peaks), peaks.map((each) => `${Math.round(each)} MiB`).join(", ")).toBeLessThan(384);
-  expect(mebibyte * endpoints * documents).toBeGreaterThan(600 * mebibyte);
 });

@@ -49,7 +49,7 @@ it("a process that starts sends nothing to an endpoint that asked for a pause, n
     const _id = ids[at]!;
     await world.states().insertOne({ _id, tenantId, gate, generation: randomUUID(), updatedAt: new Date() });
   }
-  // Some webhooks are due in the database, others come while the process starts.
+  // Some snapshots are pending in documents when the process starts, the others come just after.
   const rounds = 20;
   for (let n = 0; n < rounds; n += 1) world.feed.publish(snapshotOf(tenantId, randomUUID()));
   await using _slow = await answerSlowly(world, "endpoint_states");

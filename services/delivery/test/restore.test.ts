@@ -91,10 +91,10 @@ test("give-up ends every pending delivery of the snapshots that stdin names, and
 });
 
 test.each([
-  ["lift", [], 78, "one of: highest; undelivered; give-up"],
-  ["give-up", [{ documentId: "a" }], 1, 'stdin names no snapshot: {"documentId":"a"}'],
-  ["give-up", [{ ...snapshot("a", 2), sequence: "2" }], 1, "stdin names no snapshot"],
-])("%s with the lines %j changes nothing and ends with exit code %i", async (command, lines, code, message) => {
+  ["an unknown command", "lift", [], 78, "one of: highest; undelivered; give-up"],
+  ["an incomplete line", "give-up", [{ documentId: "a" }], 1, 'stdin names no snapshot: {"documentId":"a"}'],
+  ["a sequence that is text", "give-up", [{ ...snapshot("a", 2), sequence: "2" }], 1, "stdin names no snapshot"],
+])("%s changes nothing and fails the restore", async (_, command, lines, code, message) => {
   const failed = restore(command, lines);
   await expect(failed).rejects.toMatchObject({ code, stderr: expect.stringContaining(message) });
   expect(await deliveryRows(mongo.db).countDocuments({ documentId: "a", sequence: 2, state: "pending" })).toBe(1);

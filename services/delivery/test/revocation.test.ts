@@ -203,7 +203,7 @@ it.concurrent("nothing is sent with a signature of an unlisted key, or while sig
   expect(delivery.service.grpcPort).toBeGreaterThan(0);
 });
 
-it.concurrent("an unsettled snapshot that was sent before its key was revoked is sent again when it is taken in", async () => {
+it.concurrent("an unsettled snapshot that was sent before its key was revoked is sent again when it is ingested", async () => {
   await using world = await openWorld();
   await using receiver = await openReceiver();
   {

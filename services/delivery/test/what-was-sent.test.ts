@@ -1,4 +1,7 @@
-/** What the log shows of a webhook, and what it hides. */
+/**
+ * What the log shows of a webhook and what it hides, and how secret, types and name of an endpoint
+ * are set.
+ */
 import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { countCommands } from "@vidimus/devstack/testing/count-commands";
 import { openRpcClient, type RpcClient } from "@vidimus/kit/rpc/client/client";
@@ -160,7 +163,7 @@ test("an update makes a new secret when it is asked to, but not beside a given o
   await expect(both).rejects.toThrow("must not be given when one is to be made");
 });
 
-test("unknown types are refused by name; an endpoint with a type that was removed can be changed", async () => {
+test("types that the tenant lacks are refused by name, except those that the endpoint has already", async () => {
   const tenantId = "typed";
   world.feed.ownTypes.set(tenantId, ["acme/recipe"]);
   const types = (...names: string[]) => ({ documentTypes: { names } });

@@ -1,4 +1,4 @@
-/** Updates of a phrase that somebody has read before, and phrases that have to be new. */
+/** `expected_updated_at` and `create_only` of UpsertPhrase. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPhrases, type PhraseJson } from "./support/open-phrases.ts";
 

@@ -104,7 +104,7 @@ test("case and language distinguish phrases", async () => {
   expect(await listed(tenantId, "sv-SE")).toEqual([]);
 });
 
-test("a put with the id of a phrase renames it; its old text is free again", async () => {
+test("a put with the id of a phrase renames it, which frees its old text", async () => {
   const tenantId = freshTenant();
   const { id, createdAt } = await put(tenantId, { language: "sv", phrase: "Kiew" });
   const renamed = await put(tenantId, { id: id.toUpperCase(), language: "sv", phrase: "Kyiv" });

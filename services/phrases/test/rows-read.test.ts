@@ -60,8 +60,8 @@ test("an import and a deletion by ids read their own rows, also when an id in be
   const tenantId = await newDictionary();
   const { phrases: all } = await phrases.page({ tenantId, language: "de" }, 200);
   const named = [...all.slice(0, 50), ...all.slice(51)];
-  // By text the first rows are then the named ones, without a gap. So the index of texts seems
-  // better than that of ids, and the whole dictionary is read by it.
+  // By text the first rows are then the named ones, without a gap. So without a hint MongoDB would
+  // prefer the index of texts to that of ids, and read the whole dictionary by it.
   await phrases.import(tenantId, [{ id: all[50]!.id, language: "sv", phrase: "sist" }]);
   const renamed = named.map(({ id, phrase }) => ({ id, language: "de", phrase: `neu ${phrase}` }));
   expect(await rowsRead(() => phrases.import(tenantId, renamed, { dryRun: true }))).toBe(199);

@@ -51,7 +51,7 @@ test.each([
 ])("a KEK file with %s is refused, without showing it", (_, content) => {
   const path = kekFile(content);
   expect(() => kekOf(path)).toThrow(`SIGNING_KEK_FILE: ${path} must hold 32 random bytes: raw, in hex, or in base64`);
-  // Nothing follows in the message.
+  // The message ends there, so it shows nothing of the file.
   expect(() => kekOf(path)).toThrow(/^SIGNING_KEK_FILE: \S+ must hold 32 random bytes: raw, in hex, or in base64$/);
 });
 
@@ -80,7 +80,7 @@ test("a missing file, a folder and a huge file are refused, each with its own me
   expect(() => kekOf(kekFile(Buffer.alloc(10_000)))).toThrow("is too long");
 });
 
-test("signing is on by default and needs a KEK file; all faults are reported together", () => {
+test("signing is on unless SIGNING is off, and every missing or malformed setting is named in one error", () => {
   expect(configWith({ SIGNING_KEK_FILE: kekFile(key) }).isOn).toBe(true);
   expect(() => readConfig({ MESH_PORT: "x" })).toThrow(
     /MONGODB_URL is required[^]*MESH_PORT[^]*SIGNING_KEK_FILE is req[^]*ATTESTATION_KEY_FILE is req/,
@@ -96,7 +96,7 @@ test("with signing off a KEK is needed, too, because the list of keys is stated"
   );
 });
 
-test("while one key replaces another, both are read; the same KEK twice is refused", () => {
+test("old keys are read beside the new ones; an old KEK that is the new one, or absent, is refused", () => {
   const [one, two] = [kekFile(key), kekFile(randomBytes(32))];
   const config = configWith({
     SIGNING_KEK_FILE: two,

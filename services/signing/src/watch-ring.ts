@@ -27,7 +27,7 @@ export async function watchRing(
   log.info({ keyId: first?.key?.keyId, ringRevision: first?.ring.revision }, "read the key ring");
   const tellOfClock = clockTeller(clock, log);
   tellOfClock();
-  // Apart from the looks: one that hangs must not keep back the alarm of a wrong clock.
+  // The clock has a timer of its own, because a look that hangs must not delay its alarm.
   const telling = setInterval(tellOfClock, everyMs).unref();
   const looks = repeat(async () => void (await watch.look()), {
     everyMs,

@@ -87,7 +87,7 @@ test("signatures come back into the ledger as they were", async () => {
   expect(await auditLedger(audit)).toMatchObject({ entries: 300, fault: undefined });
 });
 
-test("signatures that no key of the ring made do not come back, nor do other ones than the ledger's", async () => {
+test("signatures are refused when no key of the ring made them, or when the ledger has others", async () => {
   await using lost = await openLost();
   const { ring, signing, held } = lost;
   const [foreign, stranger] = [await lost.ledgerOf("foreign"), await openSigner()];

@@ -1,4 +1,4 @@
-/** The witness of the ledger: the signatures that documents holds. */
+/** Audits that compare the ledger with the signatures that documents holds. */
 import { SignatureAuditService } from "@vidimus/contracts/vidimus/documents/v1/signature_audit_service";
 import { KeyAdminService } from "@vidimus/contracts/vidimus/signing/v1/key_admin_service";
 import type { Signature } from "@vidimus/contracts/vidimus/signing/v1/signing_service";
@@ -83,7 +83,7 @@ async function open() {
   };
 }
 
-test("a whole ledger agrees with what documents holds; what is not settled yet is counted", async () => {
+test("an audit of a whole ledger finds no fault, and counts the snapshot that is not settled yet", async () => {
   await using world = await open();
   const report = await world.audit();
   expect(report).toMatchObject({ batches: 3n, entries: 5n, fault: "" });

@@ -40,7 +40,7 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     expect(new Set(keys.map(({ keyId }) => keyId)).size).toBe(8);
   });
 
-  test("refuses an envelope with one flipped bit anywhere", async () => {
+  test("refuses an envelope with a flipped bit in any of its bytes", async () => {
     const key = await custody.generate();
     for (const position of key.sealed.envelope.keys()) {
       const envelope = Buffer.from(key.sealed.envelope);

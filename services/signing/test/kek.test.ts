@@ -23,7 +23,7 @@ const renewed = { SIGNING_KEK_FILE: keks.make(2) };
 const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "test" } };
 afterAll(() => stack.disposeAsync());
 
-test("a process with a wrong KEK does not start, says so, and leaves the ring as it was, even a paused one", async () => {
+test("a start with a wrong KEK fails with an error that says so, and leaves a paused ring as it was", async () => {
   const database = testDatabaseName("signing");
   await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
   await runSigning(database, off).then((signing) => signing[Symbol.asyncDispose]());
@@ -58,7 +58,7 @@ async function open(database: string, variables: Record<string, string>) {
 }
 
 /**
- * Names of the KEKs that wrap anything in a database: the 8 bytes after the version of an envelope.
+ * Ids of the KEKs that wrap anything in a database: the 8 bytes after the version of an envelope.
  */
 async function kekIdsIn(database: string): Promise<string[]> {
   const found = new Set<string>();
@@ -92,7 +92,7 @@ describe("a new KEK", () => {
         const item = digest();
         const items = [item];
         const answers = processes.map(({ signing }) => signing.signSnapshots({ items }));
-        // One process is down at a time.
+        // One process is down at a time, and its call fails.
         const first = (await Promise.allSettled(answers)).find(({ status }) => status === "fulfilled");
         if (first?.status !== "fulfilled") throw new Error("nobody signed");
         signed.push({ item, statement: signaturesOf(first.value)[0]!.statement });

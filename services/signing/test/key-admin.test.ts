@@ -149,7 +149,7 @@ test("a key that is not in the ring cannot be activated", async () => {
   });
 });
 
-test("an emergency activation signs within seconds, deletes the old private key, and adds a standby", async () => {
+test("an emergency activation takes effect in seconds, deletes the old private key, and adds a standby", async () => {
   await using signing = await open();
   const { keys } = await signing.admin.listRing({}, asAdmin);
   const [first, standby] = keys;
@@ -162,7 +162,7 @@ test("an emergency activation signs within seconds, deletes the old private key,
   expect((await signing.trustList.listKeys({})).keys.map(({ keyId }) => keyId)).toContain(first!.keyId);
 });
 
-test("a revoked key leaves the trust list; without an emergency nothing signs until the standby may", async () => {
+test("the active key, revoked without an emergency, leaves the trust list, and no other becomes active", async () => {
   await using signing = await open();
   const [first] = (await signing.admin.listRing({}, asAdmin)).keys;
   const { activeKeyId, key } = await signing.admin.revokeKey({ keyId: first!.keyId }, asAdmin);
@@ -174,7 +174,7 @@ test("a revoked key leaves the trust list; without an emergency nothing signs un
   await expect(again).rejects.toMatchObject({ code: Code.FailedPrecondition });
 });
 
-test("a retired standby is replaced; at most eight keys are pending", async () => {
+test("however keys are retired and prepared, one to eight of them are pending", async () => {
   await using signing = await open();
   const [, standby] = (await signing.admin.listRing({}, asAdmin)).keys;
   await signing.admin.retireKey({ keyId: standby!.keyId }, asAdmin);
@@ -183,7 +183,7 @@ test("a retired standby is replaced; at most eight keys are pending", async () =
   await expect(signing.admin.prepareKey({}, asAdmin)).rejects.toMatchObject({ code: Code.FailedPrecondition });
 });
 
-test("an audit states a head, finds it again, and finds what was cut off since", async () => {
+test("an audit that is given the head of an earlier one tells whether the ledger still contains it", async () => {
   await using signing = await open();
   for (let count = 0; count < 3; count += 1) await signing.sign();
   const report = await signing.admin.auditLedger({}, asAdmin);

@@ -86,7 +86,7 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
 
 // The cases run at the same time, because a signer looks at its ring only once a second.
 test.concurrent.each(damages)(
-  "%s stops the signer within seconds, and the trust list stays the last good one",
+  "%s stops the signer within seconds, and the last good trust list stays",
   async (_, damage, message) => {
     const database = testDatabaseName("signing");
     const rings = client.db(database).collection("ring");

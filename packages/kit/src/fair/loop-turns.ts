@@ -18,8 +18,8 @@ interface LoopTurnsOptions<Item> {
 }
 
 /**
- * Shares the turns of the event loop between items that arrive together. Items beyond the capacity
- * of a turn wait for later turns, in which keys, such as tenants, alternate.
+ * Begins waiting items in later turns of the event loop, in each turn as many as `weightMax` and
+ * `isFull` allow. Keys, such as tenants, alternate.
  */
 export class LoopTurns<Item> {
   readonly #options: LoopTurnsOptions<Item>;

@@ -41,7 +41,8 @@ export class TurnQueue<Item> {
   shift(): Item | undefined {
     const [key, line] = this.#lines.entries().next().value ?? [];
     if (key === undefined || !line) return undefined;
-    // `shift` is constant in time here, where `splice` would move all later items of the key.
+    // `shift` moves no items while the key has fewer than about 10,000, where `splice` would move
+    // all later ones.
     const item = line.shift();
     this.#endTurn(key, line);
     return item;

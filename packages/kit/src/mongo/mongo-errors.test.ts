@@ -73,17 +73,17 @@ const others: readonly (readonly [string, Error])[] = [
 /** Wraps an error as the driver does for a failed `insertMany` or `bulkWrite`. */
 const inBulk = (error: Error) => new MongoBulkWriteError(error, { getWriteConcernError: () => undefined } as never);
 
-test.each(unavailable)("%s counts as unavailable, alone and in the error of a bulk write", (_, error) => {
+test.each(unavailable)("%s counts as unavailable, alone and in a bulk write", (_, error) => {
   expect(isMongoUnavailable(error)).toBe(true);
   expect(isMongoUnavailable(inBulk(error))).toBe(true);
 });
 
-test.each(unavailable)("duplicatePositions throws the error of a bulk write that failed with %s", (_, error) => {
+test.each(unavailable)("duplicatePositions rethrows the failure of a bulk write: %s", (_, error) => {
   const failed = inBulk(error);
   expect(() => duplicatePositions(failed)).toThrow(failed);
 });
 
-test.each(others)("%s does not count as unavailable, alone or in the error of a bulk write", (_, error) => {
+test.each(others)("%s does not count as unavailable, alone or in a bulk write", (_, error) => {
   expect(isMongoUnavailable(error)).toBe(false);
   expect(isMongoUnavailable(inBulk(error))).toBe(false);
 });

@@ -3,7 +3,7 @@ import { channel } from "node:diagnostics_channel";
 import { withinDeadline } from "../deadline.ts";
 import { ConfigError } from "../env.ts";
 
-/** What is told of a command to mongod: nothing of its content. */
+/** A command to mongod as `mongoCommands` publishes it, without its content. */
 export interface MongoCommand {
   /** `appName` of the client that sent the command. */
   readonly appName: string;

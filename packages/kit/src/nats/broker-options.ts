@@ -19,7 +19,7 @@ type BrokerOptions = Pick<ConnectionOptions, "user" | "pass" | "token" | "authen
 /**
  * Returns the options of nats.js for the settings.
  *
- * @param files their newest good content, for each new connection
+ * @param files returns the newest good content of the settings' files, for each new connection
  * @throws ConfigError when NATS_URL cannot be used
  */
 export function brokerOptions(settings: BrokerSettings, files: () => BrokerFiles): BrokerOptions {
@@ -41,7 +41,10 @@ export function brokerOptions(settings: BrokerSettings, files: () => BrokerFiles
   };
 }
 
-/** The authenticators of nats.js must not throw: it would close the connection for good. */
+/**
+ * nats.js closes the connection for good when an authenticator throws, so it gets only credentials
+ * that `parseBrokerFiles` has accepted.
+ */
 function authenticatorOf(settings: BrokerSettings, files: () => BrokerFiles): Authenticator | undefined {
   const { credsFile, seedFile } = settings;
   const credentials = () => files().credentials;

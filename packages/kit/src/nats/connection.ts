@@ -26,8 +26,8 @@ const jitterMs = 100;
 /** How long one answer of the broker may take. */
 export const brokerTimeoutMs = 2_000;
 /**
- * Connecting fails four times a second while the broker is down, so its log lines are throttled to
- * one a minute.
+ * Connecting fails up to four times a second while the broker is down, so its log lines are
+ * throttled to one a minute.
  */
 const failureLogMs = 60_000;
 /**

@@ -27,8 +27,8 @@ export interface EventBus extends AsyncDisposable {
   /**
    * Makes a stream in which the broker keeps broadcasts for other programs. The stream is made
    * again on each new connection, since the broker may have lost its store. An existing stream with
-   * other settings gets those of `spec`. A failure is logged and retried every 5 s, and affects
-   * nothing else.
+   * other settings gets those of `spec`. A failed attempt is repeated after 5 s and logged at most
+   * once a minute, and affects nothing else.
    */
   keepStream(spec: StreamSpec): void;
   /**

@@ -13,8 +13,8 @@ let isPatched = false;
 /**
  * Makes nats.js close the sockets that it gives up, at once. Without this patch:
  *
- * - It sends what a silent connection holds before it closes it and makes a new one. A lost host reads
- *   nothing, so that takes until TCP gives up, a quarter of an hour.
+ * - It sends what a silent connection holds before it closes it and makes a new one. A lost host
+ *   reads nothing, so that takes until TCP gives up, a quarter of an hour.
  * - A dial that took too long goes on. When the broker closes its socket later, nats.js takes the
  *   connection that it has made meanwhile for lost, and leaves it open.
  */

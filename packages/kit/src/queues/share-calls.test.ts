@@ -76,7 +76,7 @@ describe("a shared call", () => {
     const second = ask("a");
     await vi.waitUntil(() => made.length === 2, { ...patient, interval: 1 });
     const third = ask("a");
-    // The second call is late by now, too, but two calls run, and `outMax` is 2.
+    // After 60 ms the second call is late, too, but two calls run, and `outMax` is 2.
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(made).toHaveLength(2);
     made[1]!.finish("second");

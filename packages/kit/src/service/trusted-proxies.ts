@@ -17,10 +17,10 @@ const clientSpaces: readonly AddressRange[] = [
 ];
 
 /**
- * Reads the CIDR ranges of a setting, and reports a fault for anything else. A hop count is refused
- * because Fastify ignores it, and `true` because Fastify then trusts a header that the client
- * wrote. Ranges that together cover every address that clients of IPv4 or IPv6 can have are refused
- * too, because each client could then choose the address by which it is limited.
+ * Reads the CIDR ranges of a setting, and reports a fault for anything else. A hop count and `true`
+ * are refused because they do not say which peers are proxies. Ranges that together cover every
+ * address that clients of IPv4 or IPv6 can have are refused too, because each client could then
+ * choose the address by which it is limited.
  */
 export function readTrustedProxies(env: EnvReader, name: string): string[] {
   const ranges = (env.optional(name) ?? "").split(",").map((range) => range.trim());
@@ -35,7 +35,7 @@ export function readTrustedProxies(env: EnvReader, name: string): string[] {
 
 /**
  * Makes a function that tells whether an address belongs to a proxy. Uses Node's BlockList, because
- * Fastify's own check parses the address and the ranges anew for each request.
+ * Fastify's own check parses the address in JavaScript and compares it with each range in turn.
  *
  * @param ranges as `readTrustedProxies` returns them
  */

@@ -3,8 +3,8 @@ import { getPriority, setPriority } from "node:os";
 
 /**
  * By how much the niceness of the helper threads is above the process's. With it the four threads,
- * when all are busy, get three tenths of the process's CPU, and the event loop gets seven tenths. At
- * equal priority the threads got four fifths.
+ * when all are busy, get three tenths of the process's CPU, and the event loop gets seven tenths.
+ * At equal priority the threads got four fifths.
  */
 const helperNiceness = 10;
 
@@ -24,7 +24,7 @@ export function setNicer(by: number, threadId = 0): void {
  * event loop with 250 ms of work got only 60 ms of CPU while 60 bodies of 1 MB arrived. Work that
  * the event loop waits for is not delayed, because the event loop is idle then.
  *
- * Only Linux has a priority for each thread; elsewhere the function does nothing.
+ * Node can set the priority of a single thread on Linux only; elsewhere the function does nothing.
  */
 export function lowerHelpers(): void {
   if (process.platform !== "linux") return;

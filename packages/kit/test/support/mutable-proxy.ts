@@ -12,7 +12,7 @@ interface MutableProxy extends AsyncDisposable {
   muteOpenConnections(): void;
   /** Mutes the open connections and reads nothing of their clients, as a lost host would. */
   stallOpenConnections(): void;
-  /** Closes the open connections, and forwards on later ones nothing, or only the server's bytes. */
+  /** Closes the open connections. On later ones forwards nothing, or only the server's bytes. */
   hang(forwards: "nothing" | "server"): void;
   /** Ends `hang`: forwards on the connections accepted meanwhile, and on later ones. */
   resume(): void;

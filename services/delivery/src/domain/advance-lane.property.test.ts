@@ -6,7 +6,7 @@ const reaction = fc.constantFrom<Reaction>("accepted", "refused", "refused", "fa
 
 /**
  * `arrive`: a snapshot arrives while nothing is in flight. `wait`: time passes. `walk`: a process
- * claims the lane and makes attempts as long as it may. Between the receiver's reaction and the
+ * claims the lane and makes up to twelve attempts. Between the receiver's reaction and the
  * journaling of the attempt, nothing happens, a snapshot arrives, the process dies, or another
  * process takes the lane over, so that the first one journals too late.
  */

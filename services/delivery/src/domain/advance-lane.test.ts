@@ -81,6 +81,14 @@ describe("a lane that yielded", () => {
     expect(step).toMatchObject({ subject: 2, next: "wait" });
     expect(after(step.lane, "refused")).toMatchObject({ ended: [], subject: 2, next: "wait" });
   });
+
+  it("keeps the newer one's refusal when the oldest is given up and the rows between must be read", () => {
+    const rows = [row(1, { isRefused: true, createdAt: later(-3_600_000) }), row(9)];
+    const long = laneOf(rows, { yieldedTo: "d9", contiguous: 1, hasMore: true });
+    const { ended, changed, next } = after(long, "refused");
+    expect([ended, next]).toEqual([["1 exhausted"], "unknown"]);
+    expect(changed).toEqual([row(9, { isRefused: true })]);
+  });
 });
 
 describe("an arrival", () => {
@@ -126,8 +134,11 @@ describe("an answer", () => {
     [502, "failed"],
     [503, "failed"],
     [504, "failed"],
-    [undefined, "failed"],
   ])("%s is %s", (status, verdict) => {
-    expect(verdictOf(status === undefined ? {} : { status })).toBe(verdict);
+    expect(verdictOf({ status })).toBe(verdict);
+  });
+
+  it("that does not come is failed", () => {
+    expect(verdictOf({})).toBe("failed");
   });
 });

@@ -38,7 +38,6 @@ export interface LaneState<Row extends LaneRow> {
    * they yielded, or an attempt has failed. The older rows are then not sent again.
    */
   readonly isUncertain: boolean;
-  /** When the lane's next attempt is due. */
   readonly dueAt: Date;
   /**
    * Whether the lane was expedited before its backoff ended. A failure then costs no step of the
@@ -63,7 +62,10 @@ export interface LaneStep<Row extends LaneRow> {
   readonly lane: LaneState<Row>;
   /** The attempted row. If it remains in the lane, its new values are in `changed`. */
   readonly attempted: Row;
-  /** The rows of `lane` whose `retryCount` or `isRefused` the step changes, with the new values. */
+  /**
+   * The rows that remain in the lane and whose `retryCount` or `isRefused` the step changes, with
+   * the new values.
+   */
   readonly changed: readonly Row[];
   readonly ended: readonly { readonly row: Row; readonly state: FinalState }[];
   /**
@@ -80,7 +82,7 @@ export interface LaneStep<Row extends LaneRow> {
 
 /**
  * `superseded`: a newer snapshot was accepted, the endpoint's filter excludes a newer one, or a
- * newer one came before this one was sent again.
+ * newer one was stored before this one could be sent again after a revocation.
  */
 type FinalState = "delivered" | "superseded" | "exhausted";
 
@@ -170,9 +172,9 @@ function refuse<Row extends LaneRow>(
   const { yieldedTo: _, ...walked } = { ...lane, rows };
   const [oldest = refused] = rows;
   const waiting = backOff(walked, oldest, attempt, plan, random);
-  if (!waiting) return end(walked, subject, [{ row: oldest, state: "exhausted" }], attempt.endedAt, [refused]);
-  const changed = oldest === refused ? [waiting.row] : [refused, waiting.row];
-  return { lane: waiting.lane, attempted: subject, changed, ended: [], next: "wait" };
+  const changed = oldest === refused ? [] : [refused];
+  if (!waiting) return { ...end(walked, subject, [{ row: oldest, state: "exhausted" }], attempt.endedAt), changed };
+  return { lane: waiting.lane, attempted: subject, changed: [...changed, waiting.row], ended: [], next: "wait" };
 }
 
 /**
@@ -229,8 +231,8 @@ function stay<Row extends LaneRow>(
 }
 
 /**
- * The lane while a row waits for its backoff; undefined when the row is too old for another
- * attempt.
+ * A row that waits for its backoff, and its lane meanwhile; undefined when the row is too old for
+ * another attempt.
  */
 function backOff<Row extends LaneRow>(
   lane: LaneState<Row>,
@@ -271,20 +273,18 @@ function end<Row extends LaneRow>(
   attempted: Row,
   ended: LaneStep<Row>["ended"],
   dueAt: Date,
-  changed: readonly Row[] = [],
 ): LaneStep<Row> {
   const { yieldedTo: _, rows, contiguous: before, hasMore, ...rest } = lane;
   const count = ended.length;
   const contiguous = Math.max(0, before - count);
   const isUnknown = hasMore && contiguous === 0;
   const left = isUnknown ? [] : rows.slice(count);
-  const kept = changed.filter(({ deliveryId }) => left.some((row) => row.deliveryId === deliveryId));
   const isDelivered = ended.some(({ state }) => state === "delivered");
   const next = isUnknown ? "unknown" : left.length === 0 ? "empty" : isDelivered ? "attempt" : "wait";
   return {
     lane: { ...rest, rows: left, contiguous, hasMore, dueAt, isExpedited: false, isUncertain: false },
     attempted,
-    changed: kept,
+    changed: [],
     ended,
     next,
   };

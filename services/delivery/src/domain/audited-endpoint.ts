@@ -25,7 +25,7 @@ export function auditedEndpoint(before: ManagedEndpoint | undefined, after: Mana
   };
 }
 
-/** Settings that may be shown, by the names that management gives them. */
+/** Settings whose values the audit log may contain. */
 function settingsOf(endpoint: ManagedEndpoint): Record<string, unknown> {
   const { url, name, description, enabled, events, documentTypes, headers, maxInFlight } = endpoint;
   const { ratePerSecond, previousSecretEndsAt } = endpoint;

@@ -19,7 +19,7 @@ export function shownState(state: StoredState, endpoint: Pick<Endpoint, "enabled
 export interface LoggedAttempt extends Omit<AttemptOutcome, "failure" | "retryAfterMs"> {
   readonly failure?: string;
   readonly replayId?: string;
-  /** `vidimus-attempt` of a webhook that was sent again. */
+  /** Replays and redeliveries only: the value of the webhook's header `vidimus-attempt`. */
   readonly number?: number;
 }
 

@@ -8,6 +8,6 @@ export interface Disablement {
   readonly at: Date;
   readonly reason: DisableReason;
   readonly by?: string;
-  /** The time of the notice that its deliveries will be given up; absent before it was added. */
+  /** The time of the notice that the endpoint's deliveries will be given up; absent before it. */
   readonly expiryToldAt?: Date;
 }

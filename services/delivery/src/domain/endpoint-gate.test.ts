@@ -83,7 +83,7 @@ describe("the breaker", () => {
     expect(settle(two, limits, refused("c"), 0, middle).event).toBe("opened");
   });
 
-  it("lets probes out 5, 10, 20, 40, 60 s apart, and five minutes apart after a quarter of an hour", () => {
+  it("lets probes out 5, 10, 20, 40, 60 s apart, and up to five minutes apart after a quarter of an hour", () => {
     const times = [0];
     let state = opened;
     for (let probe = 0; probe < 23; probe += 1) {

@@ -6,7 +6,6 @@
 import { retryAfterMsMax } from "./retry-plan.ts";
 
 export interface GateLimits {
-  /** Most attempts in flight. */
   readonly maxInFlight: number;
   /**
    * Most attempts a second on average; as many, at least one, may start at once after a rest.
@@ -69,7 +68,6 @@ export interface GateAnswer {
    * `failed`: one of these, or no answer.
    */
   readonly result: "accepted" | "refused" | "failed" | "gone";
-  /** The answer's `Retry-After`. */
   readonly retryAfterMs?: number | undefined;
   /** Whether the attempt was admitted as a probe. */
   readonly probe: boolean;

@@ -5,7 +5,7 @@ import type { GateState } from "./endpoint-gate.ts";
 export interface Backlog {
   /** When the oldest pending delivery was stored. */
   readonly oldestAt: Date;
-  /** Number of documents with a pending delivery. */
+  /** Number of documents with a pending delivery, and of endpoints with a pending notice. */
   readonly documents: number;
   /**
    * The last failed attempt at the bearers of the lanes, which are mostly the oldest deliveries. An

@@ -59,7 +59,7 @@ export function expiringWithNotice(endpoint: ManagedEndpoint, now: Date): Manage
   return withNotice(told, { event: "endpoint.expiring", reason, at, since });
 }
 
-/** When the deliveries of a disabled endpoint are given up, by the time of the notice of it. */
+/** When the deliveries of a disabled endpoint are given up: a day after the notice of that. */
 export function expiryOf(toldAt: Date): Date {
   return new Date(toldAt.getTime() + expiryNoticeMs);
 }

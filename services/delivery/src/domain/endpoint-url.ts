@@ -44,7 +44,7 @@ export function parseEndpointUrl(text: string, rule: UrlRule): string {
 
 /**
  * The URL parser drops control characters and outer spaces, and reads a backslash as a slash.
- * Another reader of the same text, such as a proxy, would see another host, so such texts are
+ * Another reader of the same text, such as a proxy, might see another host, so such texts are
  * refused.
  */
 function requireOneReading(text: string): void {

@@ -36,8 +36,8 @@ export interface Endpoint {
    */
   readonly unopened?: string;
   /**
-   * When it was last enabled; absent when it was never disabled. The age of deliveries counts from
-   * here at the earliest.
+   * When it was last enabled after a disablement; absent when it never was. The age of deliveries
+   * counts from here at the earliest.
    */
   readonly enabledAt?: Date;
   readonly events: readonly EndpointEvent[];

@@ -8,7 +8,7 @@ export interface EndpointPace {
   readonly slots: number;
   /** Most attempts a second; absent for no limit. */
   readonly ratePerSecond?: number | undefined;
-  /** Mean time of its last answers, in milliseconds; absent before the first. */
+  /** Mean duration of its last attempts, in milliseconds; absent until one has ended. */
   readonly answerMs?: number | undefined;
   /** Mean size of a body, in bytes. */
   readonly bodyBytes: number;
@@ -45,7 +45,7 @@ export function aheadMsOf({ leaseMs, attemptMs }: { leaseMs: number; attemptMs: 
 }
 
 /**
- * Most leased lanes of an endpoint. Before its first answer, two for each attempt that may be in
+ * Most leased lanes of an endpoint. Until an attempt has ended, two for each attempt that may be in
  * flight; later what the endpoint takes within `aheadMs`, at most 1,000 lanes or 8 MiB of bodies,
  * but still at least those two for each attempt.
  */
@@ -53,7 +53,7 @@ export function lanesAhead(pace: EndpointPace): number {
   return Math.max(lanesPerSlot * pace.slots, takenAhead(pace) ?? 0);
 }
 
-/** How many lanes an endpoint takes within `aheadMs`; undefined before its first answer. */
+/** How many lanes an endpoint takes within `aheadMs`; undefined until an attempt has ended. */
 function takenAhead({ slots, ratePerSecond, answerMs, bodyBytes, aheadMs }: EndpointPace): number | undefined {
   if (answerMs === undefined) return undefined;
   const perSecond = Math.min((slots * 1_000) / Math.max(1, answerMs), ratePerSecond ?? Number.POSITIVE_INFINITY);
@@ -66,8 +66,8 @@ const stallMs = 200;
 
 /**
  * Whether ingest should wait for capacity at an endpoint: a lane that is stored without a lease
- * costs a claim, and a quick endpoint will soon have capacity for a batch. An endpoint that has not
- * answered yet counts as quick; one that hangs does not.
+ * costs a claim, and a quick endpoint will soon have capacity for a batch. An endpoint without an
+ * ended attempt counts as quick; one that hangs does not.
  *
  * @param silentMs for how long attempts have been in flight without any answer
  */

@@ -21,7 +21,7 @@ interface DisabledNotice extends NoticeTimes {
   readonly by?: string;
 }
 
-/** The endpoint is disabled, and within a day its pending deliveries will be given up. */
+/** The endpoint is disabled, and in a day its pending deliveries will be given up. */
 interface ExpiringNotice extends NoticeTimes {
   readonly event: "endpoint.expiring";
   readonly reason: DisableReason;

@@ -26,7 +26,10 @@ export interface IngestDeps extends StoreDeliveriesDeps {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Most batches at once: while one waits for signing, the next one is read. */
+/**
+ * Most batches at once, of a tenant with a burst or of all other tenants together: while one waits
+ * for signing, the next one is read.
+ */
 const batchesMax = 3;
 /**
  * A tenant with more snapshots than this in ingest gets batches of its own, which wait for

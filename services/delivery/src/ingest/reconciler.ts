@@ -30,7 +30,7 @@ interface ReconcilerDeps {
   readonly overdueMs: number;
 }
 
-/** Most pages in ingest at once, so that ingest always has a next batch. */
+/** Most pages in ingest at once; more than one, so that ingest always has a next batch. */
 const pagesAhead = 4;
 
 /**
@@ -41,8 +41,8 @@ const pagesAhead = 4;
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
   // The broker connection during the last walk.
   let connection: number | undefined;
-  // The one during the last walk without a fault. With another connection, messages may have been
-  // lost since, so the next walk includes all pending snapshots.
+  // The broker connection during the last walk without a fault. With another connection, messages
+  // may have been lost since, so the next walk includes all pending snapshots.
   let walkedOver: number | undefined;
   let tookOverAt = performance.now();
   let waitingFor = "";

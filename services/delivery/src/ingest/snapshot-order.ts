@@ -48,8 +48,8 @@ function isNext(snapshot: FeedSnapshot, isDone: (reference: Reference) => boolea
 }
 
 /**
- * The snapshot before the given one in its document. None may have that sequence: for the first
- * snapshot, and after a restore.
+ * The reference with the sequence before the given one. No snapshot has it when the given one is
+ * its document's first, or the first after a restore.
  */
 export function priorOf({ tenantId, documentId, sequence }: Reference): Reference {
   return { tenantId, documentId, sequence: sequence - 1 };

@@ -41,7 +41,6 @@ interface Claimable {
   readonly limit: number;
 }
 
-/** Most lanes of a claim. */
 const claimMax = 256;
 
 /** The leased lanes of one endpoint at this process, and the endpoint's gate and capacity. */
@@ -59,7 +58,7 @@ export class EndpointQueue {
   #reserved = 0;
   #isClaiming = false;
   #hasMoreDue = false;
-  /** Time of the last answer, or of the start of an attempt while none was in flight. */
+  /** When an attempt last ended, or started while none was in flight. */
   #movedAt = 0;
   readonly #lanes: LanesInHand;
 
@@ -250,7 +249,7 @@ export class EndpointQueue {
     this.#gate = abandonProbe(this.gate, now);
   }
 
-  /** Notes the answer to an attempt. @returns the event that it caused, if any */
+  /** Notes the end of an attempt, with or without an answer. @returns the event that it caused */
   noteAnswer(lane: Lane, outcome: AttemptOutcome, isProbe: boolean, now: number): GateChange["event"] {
     this.#inFlight -= 1;
     if (isProbe) this.#isProbing = false;

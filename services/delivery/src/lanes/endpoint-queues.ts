@@ -44,8 +44,8 @@ export class EndpointQueues {
     const known = this.#queues.get(endpoint.endpointId);
     if (known) return known;
     const queue = new EndpointQueue(endpoint, this.#deps.shared);
-    // All stored gates were read and have queues, but for pauses that have ended since: this
-    // endpoint's gate was blank, and its queue was dropped.
+    // All stored gates were read, and since then queues were dropped only when their gates were
+    // blank. So the gate of an endpoint without a queue is blank, too.
     if (this.#isKnown(endpoint.tenantId)) queue.adopt(newGate);
     this.#queues.set(endpoint.endpointId, queue);
     return queue;

@@ -22,12 +22,12 @@ const endpoint: ManagedEndpoint = {
 const disabled: ManagedEndpoint = { ...endpoint, enabled: false, disabled: { reason: "operator", at: now } };
 
 test.each([
-  ["an endpoint that was deleted", undefined, undefined, true],
-  ["an endpoint that was disabled before", disabled, disabled, true],
-  ["an endpoint that is deleted meanwhile", endpoint, undefined, true],
-  ["an endpoint that is disabled meanwhile", endpoint, disabled, true],
-  ["an endpoint that another change has overtaken", endpoint, endpoint, false],
-])("whether %s gets nothing any more after its 410s", async (_title, found, foundLater, isDisabled) => {
+  ["an endpoint that was deleted counts as disabled", undefined, undefined, true],
+  ["an endpoint that was disabled before counts as disabled", disabled, disabled, true],
+  ["an endpoint that is deleted meanwhile counts as disabled", endpoint, undefined, true],
+  ["an endpoint that is disabled meanwhile counts as disabled", endpoint, disabled, true],
+  ["an endpoint that is changed otherwise meanwhile counts as enabled", endpoint, endpoint, false],
+])("after its 410s, %s", async (_title, found, foundLater, isDisabled) => {
   const find = vi.fn(async () => foundLater).mockResolvedValueOnce(found);
   const endpoints = { find, replace: async () => false } as unknown as Stores["endpoints"];
   const { deliveries, lanes } = {} as Stores;

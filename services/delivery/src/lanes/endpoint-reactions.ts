@@ -50,7 +50,7 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
   };
   /**
    * Announces to the tenant's other endpoints that the deliveries of a disabled endpoint will be
-   * given up within a day; once for each disabling.
+   * given up in a day; once for each disabling.
    */
   const announceExpiry = async (endpoint: ManagedEndpoint, now: Date) => {
     const changed = expiringWithNotice(endpoint, now);

@@ -184,7 +184,7 @@ it.each([
   ["done", false, 1],
   ["lost", true, 1],
   ["lost", false, 0],
-] as const)("counts each 2xx; one that is %s (its end is noted: %s) ends %i", async (journaled, isNoted, endings) => {
+] as const)("a 2xx whose record is %s (end noted: %s) counts as %i endings", async (journaled, isNoted, endings) => {
   const { sender, posted, registry } = await openSender({ journaled, isNoted });
   sender.take([laneOf(0, 0)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(1), patient);

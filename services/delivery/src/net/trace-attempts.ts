@@ -48,7 +48,6 @@ function attributesOf(url: string, { tenantId, documentId, sequence, ...attempt 
   };
 }
 
-/** The cause when there was no answer, else the status when it is no success. */
 function errorTypeOf(outcome: AttemptOutcome): string | undefined {
   return isAccepted(outcome) ? undefined : (outcome.failure ?? String(outcome.status));
 }

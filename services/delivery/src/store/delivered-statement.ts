@@ -5,7 +5,7 @@ import type { DeliveryRow } from "./rows.ts";
 
 /**
  * Whether a record only says that the last row of a lane was delivered, under the webhook id that
- * the row was stored with. Most records do.
+ * the row has. Most records do.
  */
 export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
   const { attempted, ended, changed, next } = step;

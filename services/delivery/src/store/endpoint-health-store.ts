@@ -62,7 +62,7 @@ export class EndpointHealthStore {
 
   /**
    * From endpoint id to backlog, for the endpoints with pending deliveries. Reads only the bearers:
-   * each stands for one document, and is mostly the oldest row of its lane.
+   * each stands for one lane, and is mostly the oldest row of that lane.
    */
   async #backlogs(tenantId: string, endpointIds: readonly string[], signal: AbortSignal | undefined) {
     const found = this.#rows.aggregate<{ _id: string; oldestAt: Date; documents: number; last: AttemptRow | null }>(

@@ -44,7 +44,7 @@ export class EndpointStateStore {
   }
 
   /**
-   * @param state with the generation that was read; absent when there was no row
+   * @param state with the generation that was read, or without one when there was no row
    * @returns the new generation; undefined when another process has written since
    */
   async put({

@@ -69,7 +69,7 @@ export class LaneBearers {
   }
 
   /**
-   * From the key of each lane with such names to the id of its oldest undelivered row.
+   * From the key of each lane that `names` matches to the id of its oldest undelivered row.
    *
    * @param having `bearers: 0` for lanes without a bearer only
    */

@@ -17,9 +17,9 @@ import type { DeliveryRow } from "./rows.ts";
 export interface Arrival extends Lane {
   /**
    * Commit time of the snapshot of the row behind the bearer, when an earlier ingest stored that
-   * row: its process may have died before it expedited the lane. A bearer that was attempted since
-   * then knew of the row, and keeps its backoff. When absent, the lane is due at once: an attempt
-   * under way did not know of the new row, the redelivery or the enabling.
+   * row: its process may have died before it expedited the lane. A bearer that was attempted after
+   * this time keeps its backoff. When absent, the lane is due at once: an attempt under way did not
+   * know of the new row, the redelivery or the enabling.
    */
   readonly knownSince?: Date;
 }
@@ -223,7 +223,7 @@ export class LaneStore {
   }
 }
 
-/** Orders arrivals by `knownSince`; those without it, which were just stored, come last. */
+/** Orders arrivals by `knownSince`, those without it last. `expedite` uses a lane's last one. */
 function byAge(a: Arrival, b: Arrival): number {
   return (a.knownSince?.getTime() ?? Number.MAX_VALUE) - (b.knownSince?.getTime() ?? Number.MAX_VALUE);
 }

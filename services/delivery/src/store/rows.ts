@@ -84,9 +84,9 @@ export interface DeliveryRow {
    */
   nextAttemptAt?: Date;
   /**
-   * Bearer only: present while a process may attempt the lane. Each claim, and each record of an
-   * attempt that keeps the lease, writes a new token. By the token a process tells its own record
-   * from a later claim of its own.
+   * Bearer only: until `until`, no process but `holder` may attempt the lane. Each claim, and each
+   * record of an attempt that keeps the lease, writes a new token. By the token a process tells its
+   * own record from a later claim of its own.
    */
   lease?: { holder: string; until: Date; token?: string };
   /** Bearer only: the delivery to which all older ones of the lane have yielded. */

@@ -36,7 +36,7 @@ export async function openConnectProxy(tls?: { cert: string; key: string }) {
     targets,
     authorizations,
     behaviour,
-    /** Connections that callers have open. */
+    /** Number of connections that callers have open. */
     connections: () => sockets.size,
     /** Cuts every connection, as a proxy does that dies. */
     cut: () => sockets.forEach((socket) => socket.destroy()),

@@ -11,7 +11,7 @@ export interface ReceivedWebhook {
 
 type Answer = (webhook: ReceivedWebhook, response: ServerResponse, request: IncomingMessage) => void;
 
-/** A real HTTP receiver on loopback; answers 204 unless `behaviour.answer` is replaced. */
+/** A real HTTP receiver on loopback. It answers as `behaviour.answer` does, by default with 204. */
 export async function openReceiver(answer: Answer = (_webhook, response) => response.writeHead(204).end()) {
   const received: ReceivedWebhook[] = [];
   const waiting = new Set<() => void>();

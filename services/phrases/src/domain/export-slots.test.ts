@@ -19,7 +19,7 @@ const kindOf = (taking: Promise<Disposable>) =>
     ({ kind }: { kind: string }) => kind,
   );
 
-test("an export beyond the tenant's share waits a second and is then refused; another tenant's begins", async () => {
+test("an export beyond its tenant's share is refused after a second, and delays no other tenant's", async () => {
   await hold("acme", 8);
   let isOver = false;
   const taking = slots.take("acme", never).finally(() => (isOver = true));

@@ -81,7 +81,6 @@ export function violationText({ pointer, message }: Violation): string {
   return `${pointer.slice(1) || "the row"} ${message}`;
 }
 
-/** Whether a value is an object, but no array and not null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -13,7 +13,6 @@ export function readLanguageFilter(language: string): string | undefined {
   return parsed;
 }
 
-/** A DomainError `invalid` with one violation. */
 export function invalid(pointer: string, message: string): DomainError {
   return new DomainError("invalid", message, { violations: [{ pointer, message }] });
 }

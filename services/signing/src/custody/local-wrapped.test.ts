@@ -33,14 +33,14 @@ test("a wrong KEK is a ConfigError that says so, without a byte of any KEK", asy
   );
 });
 
-test("a re-wrapped key shares no bytes with its old envelope, and the old KEK does not open it", async () => {
+test("the envelope of a re-wrapped key repeats no part of the old one, and the old KEK does not open it", async () => {
   const key = await custody.generate();
   const renewed = localWrappedCustody(kek(8), kek(7));
   const sealed = await renewed.rewrap(key);
   const [before, after] = [key.sealed, sealed].map(({ envelope }) => Buffer.from(envelope));
   for (let at = 1; at + 8 <= before!.length; at += 8) expect(after!.includes(before!.subarray(at, at + 8))).toBe(false);
   await expect(custody.open({ ...key, sealed })).rejects.toThrow("wrong KEK");
-  // The old KEK does not open the new envelope with its own name in it either.
+  // Nor does the old KEK open the new envelope when the header is that of the old one.
   const renamed = Buffer.concat([before!.subarray(0, 9), after!.subarray(9)]);
   await expect(custody.open({ ...key, sealed: { ...sealed, envelope: renamed } })).rejects.toThrow("was changed");
   await expect(localWrappedCustody(kek(8)).open({ ...key, sealed })).resolves.toBeDefined();

@@ -48,14 +48,14 @@ const keysMax = 256;
 
 /**
  * Compares the ledger with the signatures that documents holds, in both directions. documents is an
- * independent witness: it has another database and none of signing's keys. A ledger that was cut
- * off, or rewritten with the KEK, lacks signatures that documents holds; and a snapshot that was
- * signed without documents does not exist there.
+ * independent witness: it has another database, and neither the KEK nor a key of the ring. A ledger
+ * that was cut off, or rewritten with the KEK, lacks signatures that documents holds; and a
+ * snapshot that was signed without documents does not exist there.
  */
 export async function compareSignatures({ ledger, held, isRevoked, signal }: CompareOptions): Promise<Comparison> {
   const found = { signatures: 0, outdated: 0, unsettled: 0, revoked: 0 };
-  // The ledger is walked before documents' signatures are counted: when nothing is unsettled here,
-  // the count below includes every signature.
+  // The ledger is read first. So when nothing is unsettled, documents' signatures, which are counted
+  // below, include one of every snapshot in the ledger.
   for await (const { entries } of ledger.batches(signal)) {
     const first = entries.filter(({ signing }) => signing === 1).map(({ snapshotKey }) => snapshotKey);
     for (const some of chunks(first)) {

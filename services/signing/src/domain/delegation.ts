@@ -3,7 +3,10 @@ import type { ListKey } from "./key-ring.ts";
 
 const dayMs = 86_400_000;
 
-/** Longest life of a delegation, in days. After it a stolen list key can sign no more lists. */
+/**
+ * Most days for which a delegation may last from its installation. A list key may be stolen, and
+ * receivers that know the root refuse its lists only when its delegation has ended.
+ */
 const delegationDaysMax = 400;
 
 const lines = [

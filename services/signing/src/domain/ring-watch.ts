@@ -53,9 +53,9 @@ interface Look {
 }
 
 /**
- * Reads the ring, once for each look, and opens its keys for signing. In a process that signs, each
- * look also makes the ring's due changes (`tendRing`). In a process that does not sign, each look
- * pauses the ring when no other process signs.
+ * Looks at the ring. In a process that signs, each look makes the ring's due changes (`tendRing`)
+ * and opens its keys. In a process that does not sign, each look pauses the ring when no other
+ * process signs.
  */
 export class RingWatch {
   readonly #deps: RingWatchDeps;
@@ -152,8 +152,8 @@ export class RingWatch {
 
   /**
    * Refuses a ring that is older than the one under which the ledger was last signed, such as one
-   * from a backup. Reads the ledger only without a ring or a good last look; after a good look
-   * `SealedRings` has already refused an older ring.
+   * from a backup. While a good look is in memory the ledger is not read, because `SealedRings`
+   * then refuses older rings itself.
    */
   async #checkAgainstLedger(standing: KeyRing | undefined): Promise<void> {
     if (standing && this.#last) return;

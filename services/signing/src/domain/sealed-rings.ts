@@ -48,8 +48,8 @@ export class SealedRings implements RingStorage {
   }
 
   async read(): Promise<KeyRing | undefined> {
-    // The ring is compared with the revision known before this read. A later read may end first,
-    // with a newer ring, and this one would then be refused as brought back.
+    // This revision was known before this read. A later read may end first, with a newer ring, and
+    // compared with that one this ring would be refused as brought back.
     const known = this.#revision;
     const sealed = await this.#store.read();
     if (!sealed) {

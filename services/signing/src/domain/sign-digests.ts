@@ -58,8 +58,8 @@ const roundsMax = 100;
 
 /**
  * Signs digests. Only stored signatures are returned, so a repeated call, a race, or a crash
- * between signing and storing never gives two signatures for one snapshot. A signature of a revoked
- * key is replaced once by a new one.
+ * between signing and storing never gives two signatures for one snapshot. Only a snapshot whose
+ * newest signature is of a revoked key is signed again.
  *
  * @returns one outcome for each digest, in order
  */

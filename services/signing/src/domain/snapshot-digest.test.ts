@@ -23,28 +23,28 @@ test("a good digest passes, up to the largest exact integer", () => {
   expect(faultsOf({ sequence: 9007199254740991n, version: 9007199254740991n })).toEqual([]);
 });
 
-test.each<[Partial<RawSnapshotDigest>, string]>([
-  [{ tenantId: "" }, "tenantId"],
-  [{ tenantId: "Demo" }, "tenantId"],
-  [{ tenantId: "1demo" }, "tenantId"],
-  [{ tenantId: "a".repeat(33) }, "tenantId"],
-  [{ tenantId: "demo\n" }, "tenantId"],
-  [{ tenantId: "demo\nrival" }, "tenantId"],
-  [{ documentId: "" }, "documentId"],
-  [{ documentId: good.documentId.toUpperCase() }, "documentId"],
-  [{ documentId: `${good.documentId}\n` }, "documentId"],
-  [{ documentId: good.documentId.replaceAll("-", "") }, "documentId"],
-  [{ sequence: 0n }, "sequence"],
-  [{ sequence: 9007199254740992n }, "sequence"],
-  [{ version: 0n }, "version"],
-  [{ version: 9007199254740992n }, "version"],
-  [{ status: "draft" }, "status"],
-  [{ status: "" }, "status"],
-  [{ status: "usable\n" }, "status"],
-  [{ sha256: new Uint8Array(31) }, "sha256"],
-  [{ sha256: new Uint8Array(33) }, "sha256"],
-])("%o is refused, and the member is named", (change, member) => {
-  expect(faultsOf(change)).toEqual([`/items/3/${member}`]);
+test.each<[string, Partial<RawSnapshotDigest>]>([
+  ["an empty tenantId", { tenantId: "" }],
+  ["a tenantId with a capital letter", { tenantId: "Demo" }],
+  ["a tenantId that begins with a digit", { tenantId: "1demo" }],
+  ["a tenantId of 33 characters", { tenantId: "a".repeat(33) }],
+  ["a tenantId that ends with a line break", { tenantId: "demo\n" }],
+  ["a tenantId with a line break inside", { tenantId: "demo\nrival" }],
+  ["an empty documentId", { documentId: "" }],
+  ["a documentId in capital letters", { documentId: good.documentId.toUpperCase() }],
+  ["a documentId that ends with a line break", { documentId: `${good.documentId}\n` }],
+  ["a documentId without hyphens", { documentId: good.documentId.replaceAll("-", "") }],
+  ["the sequence 0", { sequence: 0n }],
+  ["a sequence above the largest exact integer", { sequence: 9007199254740992n }],
+  ["the version 0", { version: 0n }],
+  ["a version above the largest exact integer", { version: 9007199254740992n }],
+  ["an unknown status", { status: "draft" }],
+  ["an empty status", { status: "" }],
+  ["a status that ends with a line break", { status: "usable\n" }],
+  ["a sha256 of 31 bytes", { sha256: new Uint8Array(31) }],
+  ["a sha256 of 33 bytes", { sha256: new Uint8Array(33) }],
+])("%s is refused with the member's pointer", (_, change) => {
+  expect(faultsOf(change)).toEqual(Object.keys(change).map((member) => `/items/3/${member}`));
 });
 
 test("every fault of an item is named at once", () => {

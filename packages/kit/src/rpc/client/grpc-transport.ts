@@ -130,8 +130,8 @@ function callReplicas<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * Whether the method's proto declares an `idempotency_level`: such a call may be made twice, and
- * its server answers without waiting for anything.
+ * Whether the method's proto declares an `idempotency_level`: such a call may be repeated, and its
+ * server answers without waiting for anything.
  */
 function isPrompt({ idempotency }: DescMethod): boolean {
   return idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;

@@ -24,45 +24,47 @@ const resets = [
   "HTTP_1_1_REQUIRED",
 ] as const;
 
+type End = (stream: ServerHttp2Stream, cut: () => void) => void;
+
 /** The ways in which a server ends a call that it does not answer. */
-const ways: { how: string; end: (stream: ServerHttp2Stream, cut: () => void) => void }[] = [
-  ...resets.map((name) => ({
-    how: `resets the stream with ${name}`,
-    end: (stream: ServerHttp2Stream) => stream.close(constants[`NGHTTP2_${name}`]),
-  })),
-  ...(["INTERNAL_ERROR", "CANCEL"] as const).map((name) => ({
-    how: `resets the stream with ${name} in the middle of its answer`,
-    end: (stream: ServerHttp2Stream) => {
+const ways: readonly (readonly [how: string, end: End])[] = [
+  ...resets.map((name): [string, End] => [
+    `resets the stream with ${name}`,
+    (stream) => stream.close(constants[`NGHTTP2_${name}`]),
+  ]),
+  ...(["INTERNAL_ERROR", "CANCEL"] as const).map((name): [string, End] => [
+    `cuts its answer with ${name}`,
+    (stream) => {
       stream.respond(head);
       stream.write(cutMessage, () => stream.close(constants[`NGHTTP2_${name}`]));
     },
-  })),
-  {
-    how: "ends the stream without trailers",
-    end: (stream) => {
+  ]),
+  [
+    "ends the stream without trailers",
+    (stream) => {
       stream.respond(head);
       stream.end(cutMessage);
     },
-  },
-  ...(["INTERNAL_ERROR", "ENHANCE_YOUR_CALM"] as const).map((name) => ({
-    how: `says goodbye with ${name}`,
-    end: (stream: ServerHttp2Stream) => stream.session?.goaway(constants[`NGHTTP2_${name}`]),
-  })),
-  { how: "is killed", end: (_stream, cut) => cut() },
-  {
-    how: "is killed in the middle of its answer",
-    end: (stream, cut) => {
+  ],
+  ...(["INTERNAL_ERROR", "ENHANCE_YOUR_CALM"] as const).map((name): [string, End] => [
+    `says goodbye with ${name}`,
+    (stream) => stream.session?.goaway(constants[`NGHTTP2_${name}`]),
+  ]),
+  ["is killed", (_stream, cut) => cut()],
+  [
+    "is killed in the middle of its answer",
+    (stream, cut) => {
       stream.respond(head);
       stream.write(cutMessage, cut);
     },
-  },
-  { how: "closes the connection", end: (stream) => stream.session?.destroy() },
-  { how: "closes the connection after a fault", end: (stream) => stream.session?.destroy(new Error("a fault")) },
+  ],
+  ["closes the connection", (stream) => stream.session?.destroy()],
+  ["closes the connection after a fault", (stream) => stream.session?.destroy(new Error("a fault"))],
 ];
 
 const ignored = (stream: ServerHttp2Stream) => stream.on("error", () => {});
 
-test.each(ways)("a server that $how is unavailable", async ({ end }) => {
+test.each(ways)("a server that %s is unavailable", async (_how, end) => {
   const port = await answerRaw((stream, cut) => end(ignored(stream), cut));
   const client = createClient(PhraseService, opened(overGrpcJs(port)));
   // The server ends a call with this request while the client still sends it.
@@ -77,8 +79,8 @@ test.each(ways)("a server that $how is unavailable", async ({ end }) => {
   }
 });
 
-test.each(ways)("a call that may be made twice is answered by another server when the first $how", async ({ end }) => {
-  const answer = vi.fn<typeof end>((stream, cut) => end(ignored(stream), cut));
+test.each(ways)("another server answers an idempotent call if one %s", async (_how, end) => {
+  const answer = vi.fn<End>((stream, cut) => end(ignored(stream), cut));
   const port = await answerRaw(answer);
   const listKeys = () => ({ activeKeyId: "sound", keys: [] });
   const sound = await serve(mesh, {}, { routes: [partialRoute(TrustListService, { listKeys })] });

@@ -6,7 +6,10 @@ import { doors, failure, mib, numberIn, opened, overGrpcJs, pairs, phrase, piece
 import { serve, untilCancelled } from "../testing/doors.ts";
 import { openTcpProxy } from "../testing/tcp-proxy.ts";
 
-/** connect-node loses calls in these tests, which is why there is a transport of our own. */
+/**
+ * connect-node loses calls when a server closes connections (ADR 0002), which is why there is a
+ * transport of our own.
+ */
 describe.each(doors)("our client at a $name door", (door) => {
   const connect = (port: number) => createClient(PhraseService, opened(overGrpcJs(port)));
 
@@ -125,7 +128,7 @@ describe.each(pairs)("the connection of $name", ({ door, ours, connect }) => {
     await vi.waitFor(next, { interval: 10, timeout: 5_000 });
   });
 
-  test("ends a stream whose server is killed in the middle with an error, and ends the handler too", async () => {
+  test("cut in the middle of a stream ends the stream with an error, and its handler too", async () => {
     const left = Promise.withResolvers<void>();
     const { port } = await serve(door, {
       async *listPhrases(_, context) {

@@ -10,7 +10,6 @@ import { answerRaw } from "../testing/raw-server.ts";
 
 async function* none() {}
 
-/** Behaviour that connect-node does not have. */
 describe("our client", () => {
   test("takes a DNS name as its target", async () => {
     const { port } = await serve(mesh, { upsertPhrase: () => phrase(1) });

@@ -75,7 +75,7 @@ describe.each(doors)("a call at the $name door", (door) => {
     { code: Code.NotFound, name: "NOT_FOUND", isServersFault: false },
     { code: Code.Canceled, name: "CANCELLED", isServersFault: false },
   ])(
-    "that fails with $name marks its caller's span as failed, its service's span, too: $isServersFault",
+    "that fails with $name marks its caller's span as failed (its service's span: $isServersFault)",
     async (example) => {
       const { client, spans } = await pair(door, {
         upsertPhrase: () => {

@@ -121,7 +121,7 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
       authority.issue({ uris: [door.admitted], from: new Date(Date.now() + hour) }),
       "CERT_NOT_YET_VALID",
     ],
-  ])("ends the handshake of a caller with %s, and logs and counts the refusal", async (_name, pair, what) => {
+  ])("ends a handshake with %s, and logs and counts the refusal", async (_name, pair, what) => {
     const { port, all, refusals, counted } = await open();
     const error = await failure(clientOf(port, pair).upsertPhrase(demo, { timeoutMs: 2_000 }));
     expect([Code.Unavailable, Code.DeadlineExceeded]).toContain(error.code);
@@ -265,9 +265,9 @@ describe("with a path of identities such as SPIRE and Istio have", () => {
   });
 
   it.each([
-    [path, true],
-    [undefined, false],
-  ])("a server at that path answers a caller whose own setting of the path is %s: %s", async (callerPath, answered) => {
+    ["the same path", true, path],
+    ["no path", false, undefined],
+  ])("a server at that path answers a caller that is set to %s: %s", async (_name, answered, callerPath) => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases", path));
     const { port } = await serve(mesh!, implementation);
     const pair = as(at("gateway"));

@@ -33,7 +33,7 @@ const grants = () => {
   const grant = { identity: gateway, tenants: new Set(["*"]), services, methods: none, roles: none, people: false };
   return new Map([[gateway, grant]]);
 };
-/** `deletePhrase` answers only after its call was cancelled. */
+/** `deletePhrase` ends only when its call is cancelled. */
 const implementation: Phrases = {
   upsertPhrase: () => phrase(1),
   deletePhrase: (_, context) => untilCancelled(context),
@@ -92,7 +92,7 @@ async function serialOf(port: number, { value }: TestCertificate): Promise<strin
   return serialNumber;
 }
 
-/** Follows the files of a certificate of phrases; answers them, the log and the metrics. */
+/** Follows the files of a certificate of phrases. Returns it with its log lines and metrics. */
 function openFiles(issuer: typeof authority, ca: string, everyMs?: number) {
   const dir = mkdtempSync(join(tmpdir(), "replaced-certificates-"));
   cleanUp(() => rmSync(dir, { recursive: true }));
@@ -252,8 +252,8 @@ describe.each([0, 1])("a new authority in place of the old one, under load, at d
     await pass();
     caller.replace(samePair(caller), next.pair.cert);
     await pass();
-    // The server would end the connections of `running` and `long` together with this one, which
-    // has a certificate of the old authority.
+    // The connection of `revoked` ends, because its certificate is of the old authority. If the
+    // server ended those of `running` and `long` by mistake, they would end together with it.
     await revoked.ended;
     stop.abort();
     gate.resolve();

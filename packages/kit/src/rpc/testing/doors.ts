@@ -26,7 +26,7 @@ export function cleanUp(cleanup: () => unknown): void {
   });
 }
 
-/** The service that the tests call: unary and server streaming, with bytes in both directions. */
+/** Handlers of the service that the tests call: unary and streaming, with bytes both ways. */
 export type Phrases = Partial<ServiceImpl<typeof PhraseService>>;
 
 export interface Door {

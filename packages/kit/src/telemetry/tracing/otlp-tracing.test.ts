@@ -36,6 +36,8 @@ function start(variables: Record<string, string> = {}) {
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const sampled = `00-${traceId}-00f067aa0ba902b7-01`;
 const unsampled = `00-${traceId}-00f067aa0ba902b7-00`;
+const parents = { "an unsampled": unsampled, "a sampled": sampled, no: undefined };
+type Parent = keyof typeof parents;
 
 describe("spans", () => {
   it("reach the collector with service, parent, links, attributes and failure", async () => {
@@ -70,35 +72,34 @@ describe("spans", () => {
     expect(attributesOf(collector.spans[0]!)["tenant"]).toBe("x".repeat(256));
   });
 
-  it.each([
-    ["parentbased_always_on", unsampled, false],
-    ["parentbased_always_off", sampled, true],
-    ["always_on", unsampled, true],
-    ["always_off", sampled, false],
-    ["parentbased_always_off", undefined, false],
-    ["parentbased_always_on", undefined, true],
-  ])("of the sampler %s with the parent %s are recorded: %s", (sampler, parent, isRecorded) => {
+  it.each<[string, Parent, boolean]>([
+    ["parentbased_always_on", "an unsampled", false],
+    ["parentbased_always_off", "a sampled", true],
+    ["always_on", "an unsampled", true],
+    ["always_off", "a sampled", false],
+    ["parentbased_always_off", "no", false],
+    ["parentbased_always_on", "no", true],
+  ])("of the sampler %s with %s parent are recorded: %s", (sampler, of, isRecorded) => {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
+    const parent = parents[of];
     const { traceparent } = tracing.start({ name: "work", kind: "server", parent });
     expect(isSampled(traceparent)).toBe(isRecorded);
     if (parent !== undefined) expect(traceparent).toContain(traceId);
   });
 
-  it.each([
-    ["parentbased_always_on", unsampled, true],
-    ["parentbased_always_off", sampled, false],
-    ["always_on", unsampled, true],
-    ["always_off", sampled, false],
-    ["parentbased_always_on", undefined, true],
-  ])(
-    "at the edge are recorded by the sampler %s alone, whatever the parent %s says: %s",
-    (sampler, parent, isRecorded) => {
-      const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
-      const { traceparent } = tracing.start({ name: "work", kind: "server", parent, isEdge: true });
-      expect(isSampled(traceparent)).toBe(isRecorded);
-      if (parent !== undefined) expect(traceparent).toContain(traceId);
-    },
-  );
+  it.each<[string, Parent, boolean]>([
+    ["parentbased_always_on", "an unsampled", true],
+    ["parentbased_always_off", "a sampled", false],
+    ["always_on", "an unsampled", true],
+    ["always_off", "a sampled", false],
+    ["parentbased_always_on", "no", true],
+  ])("at the edge are recorded by %s alone, even with %s parent: %s", (sampler, of, isRecorded) => {
+    const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
+    const parent = parents[of];
+    const { traceparent } = tracing.start({ name: "work", kind: "server", parent, isEdge: true });
+    expect(isSampled(traceparent)).toBe(isRecorded);
+    if (parent !== undefined) expect(traceparent).toContain(traceId);
+  });
 
   it("are recorded for a share of the traces, and a span is recorded exactly when its parent is", () => {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" });

@@ -33,8 +33,8 @@ const kinds: { readonly [K in SpanKind]: OtelKind } = {
 };
 
 /**
- * Replaces the SDK's generator, which calls Math.random four times for an id and so causes a tenth
- * of a span's cost.
+ * Replaces the SDK's generator, which calls Math.random four times for a trace id and twice for a
+ * span id, and so causes a tenth of a span's cost.
  */
 const idGenerator = { generateTraceId: () => randomHex(16), generateSpanId: () => randomHex(8) };
 

@@ -27,20 +27,23 @@ describe("tracing", () => {
   });
 
   it.each([
-    [{}, { isParentBased: true, ratio: 1 }],
+    ["no variable", {}, { isParentBased: true, ratio: 1 }],
     [
+      "always_off, which has no argument",
       { OTEL_TRACES_SAMPLER: "always_off", OTEL_TRACES_SAMPLER_ARG: "0.5" },
       { isParentBased: false, ratio: 0 },
     ],
     [
+      "traceidratio and its argument",
       { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: ".25" },
       { isParentBased: false, ratio: 0.25 },
     ],
     [
+      "parentbased_traceidratio and its argument",
       { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.1" },
       { isParentBased: true, ratio: 0.1 },
     ],
-  ])("reads the sampler of %o", (variables, sampler) => {
+  ])("reads the sampler of %s", (_, variables, sampler) => {
     expect(read({ ...endpoint, ...variables })?.sampler).toEqual(sampler);
   });
 

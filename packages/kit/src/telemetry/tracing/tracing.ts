@@ -53,7 +53,7 @@ export function sampledOf(traceparents: Iterable<string | undefined>): string[] 
 
 /**
  * Starts a span inside of the platform, whose edge has decided whether the trace is recorded.
- * Undefined when the trace is not recorded or tracing is off; nothing is allocated then.
+ * Undefined when the trace is not recorded or tracing is off.
  */
 export function continueTrace(tracing: Tracing | undefined, order: SpanOrder): Span | undefined {
   return tracing && isSampled(order.parent) ? tracing.start(order) : undefined;

@@ -55,7 +55,7 @@ export class ScriptRun {
 
   /**
    * @param enablings present where rows may get too old
-   * @throws Violation when a rule is broken
+   * @throws Error with the trace when a rule is broken; its cause is the Violation
    */
   static async run(db: Db, name: string, script: readonly Step[], enablings?: Enablings): Promise<void> {
     const [tenantId, endpointId] = [`tenant_${name}`, randomUUID()];

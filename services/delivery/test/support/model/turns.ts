@@ -31,7 +31,6 @@ export class Turns {
   /** The turns and notes so far, to see why a script failed. */
   readonly trace: string[] = [];
 
-  /** How many turns were given. */
   get given(): number {
     return this.#given;
   }

@@ -27,7 +27,6 @@ export interface ImportRow {
  */
 export type ImportRows = Iterable<readonly ImportRow[]>;
 
-/** A DomainError `invalid` that refuses the whole import. */
 export function refusedImport(message: string): DomainError {
   return new DomainError("invalid", `nothing was imported: ${message}`);
 }

@@ -29,7 +29,7 @@ test("drafts are returned in order, as often as asked, whatever characters their
   expect(packed.count).toBe(drafts.length);
 });
 
-test("a batch ends with the draft that brings it to 32 KiB of text", () => {
+test("a batch ends with the draft that brings it to 32 Ki characters", () => {
   const sizes = (drafts: readonly PhraseDraft[]) => Array.from(pack(drafts).batches(), ({ length }) => length);
   const long = draft("lång", { description: "x".repeat(1_000) });
   expect(sizes(Array.from({ length: 70 }, () => long))).toEqual([30, 30, 10]);

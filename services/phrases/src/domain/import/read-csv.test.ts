@@ -116,7 +116,7 @@ test.each([
   [`language,phrase\nsv,a\nsv,"${"b\n".repeat(200_000)}`, "line 3: a row has at most 256 KiB"],
   [`language,phrase\nsv,a\nsv${",".repeat(300_000)}\n`, "line 3: a row has at most 256 KiB"],
   [`language,phrase${"\n".repeat(50_002)}`, "at most 50,000 rows"],
-])("%j is refused, and the message names the fault", (text, words) => {
+])("a file is refused with a message that names the fault (case %#)", (text, words) => {
   expect(() => read(text)).toThrow(words);
 });
 

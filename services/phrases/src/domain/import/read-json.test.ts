@@ -83,7 +83,7 @@ test.each([
   [`[${"[".repeat(300_000)}`, "index 0: a row has at most 256 KiB"],
   [`${" ".repeat(70_000)}[]`, "around the phrases"],
   [`[${"{},".repeat(50_000)}{}]`, "at most 50,000 rows"],
-])("%.20s is refused, and the message names the fault", (text, words) => {
+])("a body is refused with a message that names the fault (case %#)", (text, words) => {
   expect(() => read(text)).toThrow(words);
 });
 

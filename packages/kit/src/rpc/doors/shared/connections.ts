@@ -81,8 +81,9 @@ export function trackConnections(
  * Ends a connection whose ping has not been answered before the next one. A lost host and a stopped
  * process send no FIN, so their streams would keep what they hold for 15 minutes or for ever.
  *
- * Node cancels the pings of a connection that got GOAWAY: they count as answered here, and its
- * streams have `stalledMs`. grpc-js's own pings of a server would end such a connection at once.
+ * Node cancels the pings of a connection once GOAWAY was sent on it. A cancelled ping counts as
+ * answered here, so that the connection stays; `stalledMs` still bounds its streams. grpc-js's own
+ * pings of a server would end such a connection at once.
  */
 function pingEvery(session: ServerHttp2Session, pingMs: number): NodeJS.Timeout {
   let isAnswered = true;

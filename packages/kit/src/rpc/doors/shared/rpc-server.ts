@@ -37,8 +37,8 @@ export interface RpcServerOptions {
    */
   pingMs?: number;
   /**
-   * A stream whose caller takes no message for so long is ended; 5 min by default, in which an
-   * export has to be read anyway.
+   * A stream whose caller takes no message for so long is ended; 5 min by default, the time for
+   * which mongod by default keeps the moment that an export reads.
    */
   stalledMs?: number;
 }

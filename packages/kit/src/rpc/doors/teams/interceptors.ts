@@ -20,8 +20,8 @@ export const peerKey = createContextKey("");
 const spanKey = createContextKey<Span | undefined>(undefined);
 
 /**
- * Starts the span of each call while tracing is on, and sets the call context that `callContext`
- * returns. A call without a trace begins one.
+ * Starts the span of a call (`startSpan`) while tracing is on, and sets the call context that
+ * `callContext` returns. A call without a trace begins one.
  */
 export function contextInterceptor(tracing: Tracing | undefined): Interceptor {
   return (next) => (request) => {

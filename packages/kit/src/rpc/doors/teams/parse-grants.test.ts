@@ -95,33 +95,39 @@ it("a grants file that is not JSON is refused", () => {
 });
 
 describe("the published schema and the parser agree about", () => {
-  it.each<[unknown]>([
-    [fileOf()],
-    [fileOf(newsroom, operators)],
-    [fileOf({ ...newsroom, tenants: [], services: [], roles: [] })],
-    [{}],
-    [[]],
-    [null],
-    [{ grants: {} }],
-    [{ ...fileOf(), more: 1 }],
-    [fileOf(1)],
-    [fileOf({ ...newsroom, more: 1 })],
-    [fileOf({ identity: newsroom.identity })],
-    ...[null, "", "spiffe://a", "spiffe://a/b/", "spiffe://a/../b", "spiffe://A/b", "https://a/b"].map(
-      (identity): [unknown] => [fileOf({ ...newsroom, identity })],
-    ),
-    ...[["**"], ["Demo"], ["1"], [1], ["demo", "demo"], "demo", [""]].map((tenants): [unknown] => [
-      fileOf({ ...newsroom, tenants }),
-    ]),
-    ...[["a.B"], ["B"], [".B"], ["a.b"], ["*"]].map((services): [unknown] => [fileOf({ ...newsroom, services })]),
-    ...[["a.B/C"], ["a.B/c"], ["a.B"], ["B/C"], ["a.B/C", "a.B/C"], "a.B/C", []].flatMap((methods): [unknown][] => [
-      [fileOf({ ...newsroom, methods })],
-      [fileOf({ identity: newsroom.identity, tenants: [], roles: [], methods })],
-    ]),
-    ...[true, false, null, "true"].map((people): [unknown] => [fileOf({ ...newsroom, people })]),
-    [fileOf({ identity: newsroom.identity, tenants: [], roles: [] })],
-    ...[["*"], ["chief-editor"], ["a b"], [""]].map((roles): [unknown] => [fileOf({ ...newsroom, roles })]),
-  ])("%j", (file) => {
+  const grantOf = (member: string, ...values: unknown[]): [string, unknown][] =>
+    values.map((value) => [
+      `a grant with the ${member} ${JSON.stringify(value)}`,
+      fileOf({ ...newsroom, [member]: value }),
+    ]);
+  const withoutServices = { identity: newsroom.identity, tenants: [], roles: [] };
+  const methodsAlone = (...values: unknown[]): [string, unknown][] =>
+    values.map((methods) => [
+      `a grant without services and with the methods ${JSON.stringify(methods)}`,
+      fileOf({ ...withoutServices, methods }),
+    ]);
+  const methods = [["a.B/C"], ["a.B/c"], ["a.B"], ["B/C"], ["a.B/C", "a.B/C"], "a.B/C", []];
+  it.each<[string, unknown]>([
+    ["a file without a grant", fileOf()],
+    ["a file of two grants", fileOf(newsroom, operators)],
+    ["a grant of empty lists", fileOf({ ...newsroom, tenants: [], services: [], roles: [] })],
+    ["an empty object", {}],
+    ["a list", []],
+    ["null", null],
+    ["grants that are an object", { grants: {} }],
+    ["a file with an unknown member", { ...fileOf(), more: 1 }],
+    ["a grant that is a number", fileOf(1)],
+    ["a grant with an unknown member", fileOf({ ...newsroom, more: 1 })],
+    ["a grant of nothing but its identity", fileOf({ identity: newsroom.identity })],
+    ["a grant with neither services nor methods", fileOf(withoutServices)],
+    ...grantOf("identity", null, "", "spiffe://a", "spiffe://a/b/", "spiffe://a/../b", "spiffe://A/b", "https://a/b"),
+    ...grantOf("tenants", ["**"], ["Demo"], ["1"], [1], ["demo", "demo"], "demo", [""]),
+    ...grantOf("services", ["a.B"], ["B"], [".B"], ["a.b"], ["*"]),
+    ...grantOf("methods", ...methods),
+    ...methodsAlone(...methods),
+    ...grantOf("people", true, false, null, "true"),
+    ...grantOf("roles", ["*"], ["chief-editor"], ["a b"], [""]),
+  ])("%s", (_, file) => {
     expect(faultsOf(JSON.stringify(file)).length === 0).toBe(validate(file));
   });
 });

@@ -44,7 +44,7 @@ it("a grant of a service opens all its methods, even beside a grant of single me
 /** Actors that people would take for a person's. */
 const people = [person, person.toUpperCase(), ` ${person}`, person.replace(":", "\uFF1A"), "person:ida"];
 
-it.each(people)("a caller that acts as %j needs a grant with `people`, for reads, too", (actor) => {
+it.each(people)("acting as %j needs a grant with `people`, for reads, too", (actor) => {
   const { admit, refusals } = open({ services: [PhraseService.typeName] });
   for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method, actor)).toThrow("does not let it act");
   expect(refusals).toEqual(Array.from({ length: 2 }, () => expect.objectContaining({ reason: "actor" })));
@@ -52,7 +52,7 @@ it.each(people)("a caller that acts as %j needs a grant with `people`, for reads
   for (const method of [listPhrases, upsertPhrase]) expect(() => allowed.admit(method, actor)).not.toThrow();
 });
 
-it.each(people)("a caller that may act as %j may do so only in the roles of its grant", (actor) => {
+it.each(people)("a caller acts as %j only in the roles of its grant", (actor) => {
   const { admit } = open({ services: [PhraseService.typeName], people: true });
   expect(() => admit(listPhrases, actor, "owner")).toThrow('the role "owner"');
 });
