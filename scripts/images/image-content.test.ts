@@ -94,7 +94,7 @@ describe("the bill of materials", () => {
     expect(namesOf(describeImage(npm, content))).toEqual(["fastify", "node", "libc6", "debian"]);
   });
 
-  it("names each component as advisories name it", () => {
+  it("names Node by its CPE, and a Debian package by its package URL, as advisories do", () => {
     const { components } = describeImage(npm, content) as { components: Record<string, unknown>[] };
     expect(components[1]).toMatchObject({
       cpe: "cpe:2.3:a:nodejs:node.js:26.10.0:*:*:*:*:*:*:*",

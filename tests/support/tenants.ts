@@ -6,7 +6,7 @@ import type { RpcClient } from "@vidimus/kit/rpc/client/client";
 import { randomBytes } from "node:crypto";
 import { as, type Newsroom, openNewsroom } from "./newsroom.ts";
 
-/** Every scope of a key, written down independently of the gateway's list. */
+/** Every scope of a key. The gateway's list is not used, so a scope that it loses fails a test. */
 export const everyScope = [
   "documents:create",
   "publisher:read",

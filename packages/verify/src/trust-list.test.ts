@@ -25,7 +25,7 @@ it("a key without an end is valid at any time from its beginning on, one with a 
   expect(validAt({ ...key, validUntil: "late" }, new Date("2026-01-15"))).toBe(false);
 });
 
-it("an entry of a list is an object of texts, whose end may be null", () => {
+it("the members of an entry are strings, and only its end may be null", () => {
   expect(isTrustedKey(key)).toBe(true);
   expect(isTrustedKey({ ...key, validUntil: null })).toBe(true);
   for (const entry of [null, undefined, "key", [], {}]) expect(isTrustedKey(entry)).toBe(false);

@@ -33,7 +33,7 @@ async function takeOver(name: string) {
   return { first, second, lost: lost!, held: held!, until, lease, [Symbol.asyncDispose]: close };
 }
 
-test("a lease that another process has taken is not renewed", async () => {
+test("a process cannot renew a lease that another one has taken", async () => {
   await using opened = await takeOver("renewals");
   const { first, second, lost, held, until, lease } = opened;
   expect(await first.renew(lost, new Date(until.getTime() + 1_000))).toBe(false);
@@ -41,7 +41,7 @@ test("a lease that another process has taken is not renewed", async () => {
   expect(await second.renew(held, until)).toBe(true);
 });
 
-test("a lease that another process has taken is not released", async () => {
+test("a process cannot release a lease that another one has taken", async () => {
   await using opened = await takeOver("releases");
   const { first, second, lost, held, until, lease } = opened;
   await first.release([lost], new Date());

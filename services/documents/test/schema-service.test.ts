@@ -103,7 +103,7 @@ test("a retry of a document that a newer schema would refuse still answers that 
   expect(refusal).toMatchObject({ code: "AlreadyExists", message: expect.stringContaining("with the same content") });
 });
 
-test("of 16 concurrent first generations one is added, and 15 are refused with the newest", async () => {
+test("of 16 concurrent first generations one is added, and the refusals of the others name it", async () => {
   const calls = Array.from({ length: 16 }, (_, index) => add("race", "acme/recipe", 0, needs(`k${index}`)));
   const settled = await Promise.allSettled(calls);
   const lost = calls.filter((_, index) => settled[index]?.status === "rejected");

@@ -35,7 +35,7 @@ describe("InviteMember", () => {
   });
 
   test.each([
-    ["no role", { roles: [] }],
+    ["an empty list of roles", { roles: [] }],
     ["a note of 201 characters", { roles: ["writer"], note: "n".repeat(201) }],
     ["a note with a control character", { roles: ["writer"], note: "a\u0007" }],
   ])("%s is INVALID_ARGUMENT", async (_name, invitation) => {

@@ -39,10 +39,10 @@ test("blank lines of a CSV do not shift the line numbers of later rows", () => {
   expect(part!.nameOfRow({ line: 5 })).toBe("line 7");
 });
 
-test("lines with only separators count as blank, above the header and below the rows", () => {
-  const [part] = partsOf(",,\r\nlanguage,phrase,id\r\nsv,a,\r\n,,\r\n,,", "csv", "");
+test("lines with only separators count as blank, around the header and below the rows", () => {
+  const [part] = partsOf(",,\r\nlanguage,phrase,id\r\n,,\r\nsv,a,\r\n,,\r\n,,", "csv", "");
   expect(part).toMatchObject({ rows: 1, text: "language,phrase,id\nsv,a,\r\n,,\r\n,," });
-  expect(part!.nameOfRow({ line: 2 })).toBe("line 3");
+  expect(part!.nameOfRow({ line: 2 })).toBe("line 4");
 });
 
 test("a line sep=; above the header is left out, and counted as a line", () => {

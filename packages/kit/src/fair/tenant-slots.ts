@@ -11,8 +11,9 @@ interface TenantSlotsOptions {
    */
   readonly mayExceed?: boolean;
   /**
-   * Whether a tenant's turn also ends when one of its slots is released. By default it ends only
-   * when the tenant gets a slot.
+   * Whether a tenant goes behind all waiting tenants also when it releases a slot, not only when it
+   * gets one. Without it a tenant that holds its share is passed over while others wait, so it gets
+   * the slot that it has just released.
    */
   readonly turnEndsLate?: boolean;
   /** Limits the time that a caller waits for a slot. */

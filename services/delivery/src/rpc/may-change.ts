@@ -5,8 +5,8 @@ import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/context/call-context";
 
 /**
- * Returns the author of a change. Throws DomainError `permission_denied` when the caller may not
- * change endpoints or have webhooks sent again; both need the same role.
+ * Returns the author of a change. Throws DomainError `permission_denied` when the caller may
+ * neither change endpoints nor have webhooks sent again, which the same callers may.
  */
 export type MayChange = (context: HandlerContext) => AuditAuthor;
 

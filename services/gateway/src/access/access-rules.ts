@@ -12,8 +12,8 @@ export function requireAdministrator(role: string): void {
 }
 
 /**
- * A display name, trimmed and in NFC. Throws `invalid` unless it has 1 to 200 characters and no
- * control characters.
+ * A display name, trimmed and in NFC. Throws `invalid` unless it has 1 to 200 characters, none of
+ * them a control character or a lone surrogate.
  */
 export function requireName(text: string): string {
   const name = text.trim().normalize("NFC");

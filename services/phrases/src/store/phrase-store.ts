@@ -20,8 +20,8 @@ const rowsPerBatch = 200;
 const idsPerDelete = 1_000;
 
 /**
- * The index of ids, which statements by ids need as a hint for the same reason as others need
- * `inOrder`.
+ * The index of ids. Statements by ids need it as a hint, because MongoDB might choose `inOrder` and
+ * read the whole dictionary.
  */
 const byId = { tenantId: 1, id: 1 } as const;
 

@@ -78,8 +78,8 @@ async function replaceAll(
 }
 
 /**
- * Sends a part of a file. When that fails with a `CliError`, the message names the file and each
- * invalid row; `before`, if given, is its last line.
+ * Sends a part of a file. When that fails with a `CliError`, the message names the file, and the
+ * invalid rows that the answer names; `before`, if given, is its last line.
  */
 async function namingRows<T>(file: string, part: Part, before: string | undefined, send: () => Promise<T>): Promise<T> {
   try {
