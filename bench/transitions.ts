@@ -20,7 +20,7 @@ type Documents = RpcClient<typeof DocumentService>;
 
 const { rounds, durationMs } = readBenchSettings();
 const callers = 64;
-/** More than a turn can publish; the rest is used in the next turn. */
+/** More than can be published in a second; what a turn leaves is used in the next one. */
 const draftsPerSecond = 5_000;
 const drafts: string[] = [];
 

@@ -2,12 +2,12 @@
  * Fails when a Markdown file of the repository names something that does not exist:
  * - a linked file, or a path in backticks; `services/<name>/src/{http,rpc}` and `*` stand for any
  *   match, and `rpc/create-document.ts` is found wherever it ends a path;
- * - an npm script, a benchmark, or a command of `npx vidimus`, which guides that the gateway serves
- *   call `vidimus`: outside of the checkout `npx` would run a stranger's package of that name;
+ * - an npm script, a benchmark, or a command of `npx vidimus`;
  * - a test, as `path.test.ts`: "title", "another title", whose file has no such text;
  * - a compound name in backticks, such as `MONGODB_URL` or `ListDocuments`, that no source file
  *   contains. CHANGELOG.md is not read, because it also names what was removed.
- * Fails also when the README.md of a service has more than 40 lines.
+ * Fails also when the README.md of a service has more than 40 lines, or a guide that the gateway
+ * serves says `npx vidimus`: outside of the checkout `npx` would run a stranger's package.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join, matchesGlob } from "node:path";

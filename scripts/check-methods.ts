@@ -64,7 +64,7 @@ const faults = [
 for (const fault of faults.toSorted()) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
 
-/** The text of a statement, from its beginning to the line that closes it. */
+/** The text of a statement between its beginning and the line that closes it. */
 function partOf(text: string, beginning: string): string {
   const [, rest = ""] = text.split(beginning);
   return rest.split(/^\}/m)[0] ?? "";

@@ -8,7 +8,7 @@ export interface ReceivedWebhook {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An HTTP server that stores every webhook it receives. */
+/** An HTTP server that stores the webhooks it receives; of repetitions, the last. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   /** Resolves with all webhooks once `count` different ones have arrived. Rejects after `ms`. */

@@ -1,4 +1,4 @@
-/** Most rows that a service answers in one page. */
+/** Most rows in one page of the lists that commands read. */
 const pageRowsMax = 200;
 
 /** One page, and the token of the next one; "" when there is none. */

@@ -50,7 +50,7 @@ export interface SignedDelivery {
   readonly state: StoredState;
   /** Id of the last replay or redelivery that is done with the delivery. */
   readonly endedReplayId?: string;
-  /** Id of the replay or redelivery that made the last attempt; absent when none of them did. */
+  /** Id of the replay or redelivery that made the last attempt; absent when neither did. */
   readonly lastReplayId?: string;
   /** For example `snapshot.usable`. */
   readonly event?: string;

@@ -36,8 +36,8 @@ export class AuditedEndpoints {
   }
 
   /**
-   * Deletes an endpoint, also one that cannot be opened, because deleting such an endpoint is one
-   * remedy.
+   * Deletes an endpoint, also one whose secret or headers cannot be decrypted: nothing is sent to
+   * such an endpoint, and its alarm ends when it is deleted.
    *
    * @returns whether there was such an endpoint
    */

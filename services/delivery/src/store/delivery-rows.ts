@@ -7,7 +7,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** How long final rows are kept. */
 export const keptMs = 30 * dayMs;
 
-/** Most attempts that a row keeps. */
+/** A row keeps its newest attempts, at most this many. */
 export const attemptsMax = 50;
 
 export interface NewDelivery extends Delivery {

@@ -116,7 +116,8 @@ export class EndpointStore {
       const { endpoint, error } = this.#open(row, new Date());
       if (error instanceof ConfigError) foreign = error;
       else others += 1;
-      // A row that was changed meanwhile was sealed by that change.
+      // A row that was changed meanwhile was sealed by that change; if that was with the old
+      // KEK, the next call seals it.
       if (!error && needsSealing(this.#box, row) && (await this.replace(endpoint))) sealed += 1;
     }
     if (foreign && others === 0) throw foreign;

@@ -3,7 +3,7 @@ import { withinDeadline } from "@vidimus/kit/deadline";
 import { DomainError } from "@vidimus/kit/errors";
 import { shareCall } from "@vidimus/kit/rpc/context/call-span";
 
-/** After this time a running call no longer holds back the next one; a lane has at most 8 calls. */
+/** After this time a running call no longer holds back its tenant's next one, up to 8 at a time. */
 const late = { afterMs: 100, outMax: 8 };
 /** From the arrival of a read to its answer. */
 const timeoutMs = 10_000;

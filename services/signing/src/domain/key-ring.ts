@@ -61,8 +61,8 @@ const plannedLifeMs = 365 * dayMs;
 export const validityTailMs = 33 * dayMs;
 
 /**
- * The keys of a first ring: one that signs at once, because no receiver can have a trust list
- * without it yet.
+ * The keys of a first ring: one that signs at once. No receiver had a webhook to verify before, so
+ * none has a list without this key, or only the empty one that is stated while signing is off.
  */
 export function foundingKeys(first: CustodyKey, now: Date): RingKey[] {
   return [{ ...first, state: "active", publishedAt: now, validFrom: now, validUntil: undefined, activeSince: now }];

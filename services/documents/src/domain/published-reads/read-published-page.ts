@@ -164,7 +164,7 @@ export async function readPublishedPage(
     return await readFrom(deps, tenantId, { request, clock, cursor }, signal);
   } catch (error) {
     if (!(error instanceof MomentAhead)) throw error;
-    // The cursor's moment is ahead of the database's clock, so the cursor was not made here.
+    // The cursor's moment is ahead of the database's clock, so this database did not make it.
     if (request.refuseForeignCursor) throw foreignCursor();
     return readFrom(deps, tenantId, { request, clock, cursor: undefined }, signal);
   }

@@ -48,8 +48,8 @@ export interface TransitionTransaction {
 export class TransactionConflict extends Error {
   override readonly name = "TransactionConflict";
   /**
-   * Whether the conflict came before `write` was called, as one at the clock does; it was then not
-   * caused by a single document.
+   * Whether the conflict came before `write` was called, as one at the clock does. No single
+   * document caused it then, so a smaller batch would not avoid it.
    */
   readonly beforeWriting: boolean;
 
