@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 
-test("as many items are worked on at the same time as the limit allows, and no more", async () => {
+test("exactly as many items are worked on at the same time as the limit allows", async () => {
   let underWay = 0;
   const seen: number[] = [];
   const gate = Promise.withResolvers<void>();
@@ -15,15 +15,16 @@ test("as many items are worked on at the same time as the limit allows, and no m
   expect(seen).toHaveLength(7);
 });
 
-test("a first failure is thrown after the running calls have ended, and no further item is begun", async () => {
-  let closed = false;
+/** Works on an endless stream, two items at a time, of which the second fails. */
+function failingRun() {
+  const stream = { closed: false };
   const begun: number[] = [];
   const ended: number[] = [];
   async function* numbers() {
     try {
       for (let n = 1; ; n++) yield n;
     } finally {
-      closed = true;
+      stream.closed = true;
     }
   }
   const failed = Promise.withResolvers<void>();
@@ -37,8 +38,19 @@ test("a first failure is thrown after the running calls have ended, and no furth
     await Promise.resolve();
     ended.push(n);
   });
+  return { run, begun, ended, stream };
+}
+
+test("a first failure is thrown after the running calls have ended", async () => {
+  const { run, ended } = failingRun();
   await expect(run).rejects.toThrow("two");
-  expect({ begun, ended, closed }).toEqual({ begun: [1, 2], ended: [1], closed: true });
+  expect(ended).toEqual([1]);
+});
+
+test("a first failure ends the work: the stream is closed, and no further item begun", async () => {
+  const { run, begun, stream } = failingRun();
+  await expect(run).rejects.toThrow("two");
+  expect({ begun, stream }).toEqual({ begun: [1, 2], stream: { closed: true } });
 });
 
 test("an item that arrives after a failure is not begun", async () => {

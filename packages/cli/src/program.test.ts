@@ -3,7 +3,7 @@ import { buildProgram } from "./program.ts";
 import { nouns } from "./nouns.ts";
 import { settingNames } from "./settings/setting-rules.ts";
 
-test("every setting has the flag that the message about a missing setting names", async () => {
+test("every setting has a flag of its name", async () => {
   const { stdin, stdout, stderr } = process;
   const world = { env: {}, cwd: "/", home: "/", user: "kari", stdin, stdout, stderr, sleep: async () => {} };
   const program = await buildProgram(world, ["doctor"]);
@@ -13,7 +13,7 @@ test("every setting has the flag that the message about a missing setting names"
 });
 
 test.each(nouns.flatMap(({ name, commands }) => Object.keys(commands).map((command) => [name, command] as const)))(
-  "the command %s %s is loaded under its own name, and no other command with it",
+  "the command %s %s is loaded alone, under its own name",
   async (noun, name) => {
     const { stdin, stdout, stderr } = process;
     const world = { env: {}, cwd: "/", home: "/", user: "kari", stdin, stdout, stderr, sleep: async () => {} };

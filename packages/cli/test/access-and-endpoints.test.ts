@@ -111,7 +111,7 @@ test("a service's refusal is printed with its own message", async () => {
   expect([code, stdout, stderr]).toEqual([1, "", "error: tenant taken exists\n"]);
 });
 
-test("tenants list gives a table to people and JSON to machines", async () => {
+test("tenants list prints a table, or JSON with --json", async () => {
   expect((await cli("tenants", "list")).stdout).toBe(
     "ID    NAME  CREATED                   DISABLED\ndemo  Demo  2026-01-05T10:00:00.500Z  -\n",
   );
@@ -138,7 +138,7 @@ test("keys create --json prints {id, key, scopes}", async () => {
   expect(calls).toEqual([{ tenantId: "demo", name: "Feed", scopes }]);
 });
 
-test("keys list never shows more of a key than its prefix", async () => {
+test("keys list --json prints a key's prefix, name, scopes, author and times", async () => {
   const { stdout } = await cli("keys", "list", "--tenant", "demo", "--json");
   expect(JSON.parse(stdout)).toEqual([
     {
@@ -169,19 +169,14 @@ test("endpoints create says which file with a secret cannot be read", async () =
   expect(created).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: gone\.txt cannot be read: /) });
 });
 
-test("endpoints create passes its settings on, and prints what came of the ping", async () => {
+test("endpoints create passes its settings on", async () => {
   const filters = ["--events", "snapshot.usable,endpoint.disabled", "--types", "core/article, core/tag"];
   const headers = ["--header", "X-Team: news desk", "--header", "authorization:Basic eA=="];
   const limits = ["--max-in-flight", "4", "--rate", "2.5", "--disabled", "--verify"];
   const texts = ["--name", "Desk", "--description", "of the desk", "--secret-file", "-"];
-  const create = ["create", "--url", "https://r.example/", ...texts, ...filters, ...headers, ...limits, "--json"];
+  const create = ["create", "--url", "https://r.example/", ...texts, ...filters, ...headers, ...limits];
   const where = ["--tenant", "demo", "--delivery", services.target];
-  const made = await run(["endpoints", ...create, ...where], { stdin: "whsec_own\n" });
-  expect(JSON.parse(made.stdout)).toEqual({
-    id: "e1",
-    secret: "whsec_x",
-    ping: { accepted: false, status: 500, failure: null, detail: null, tookMs: 12, answer: "" },
-  });
+  expect(await run(["endpoints", ...create, ...where], { stdin: "whsec_own\n" })).toMatchObject({ code: 0 });
   expect(calls).toEqual([
     {
       tenantId: "demo",
@@ -200,11 +195,17 @@ test("endpoints create passes its settings on, and prints what came of the ping"
   ]);
 });
 
+test("endpoints create --verify prints what came of the ping", async () => {
+  const { stdout } = await ofEndpoints("create", "--url", "https://r.example/", "--verify", "--json");
+  const ping = { accepted: false, status: 500, failure: null, detail: null, tookMs: 12, answer: "" };
+  expect(JSON.parse(stdout)).toEqual({ id: "e1", secret: "whsec_x", ping });
+});
+
 /** Runs `endpoints COMMAND` with a file of headers on standard input. */
 const withHeaders = (stdin: string, ...argv: string[]) =>
   run(["endpoints", ...argv, "--header-file", "-", "--tenant", "demo", "--delivery", services.target], { stdin });
 
-test("headers with credentials come from a file, a line each, beside those of the command line", async () => {
+test("a file may give headers, one a line, beside those of the command line", async () => {
   const text = "Authorization: Bearer s3cret\r\n\nX-Team: sport \n";
   const create = ["create", "--url", "https://r.example/", "--header", "X-Team: news"];
   expect(await withHeaders(text, ...create)).toMatchObject({ code: 0 });
@@ -226,7 +227,7 @@ test("headers with credentials come from a file, a line each, beside those of th
 test.each([
   ["X-Team: news\nBearer s3cret\n", "-: line 2 must be a name, a colon and a value"],
   ["\n", "- holds no header"],
-])("the file of headers %j is refused, and not quoted", async (text, words) => {
+])("the file of headers %j is refused without being quoted", async (text, words) => {
   const updated = await withHeaders(text, "update", "e1");
   expect(updated).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
   expect(updated.stderr).not.toContain("s3cret");
@@ -239,9 +240,14 @@ test("a file of headers and --no-headers contradict each other: exit 2", async (
   expect(calls).toEqual([]);
 });
 
-test("endpoints update sends only the given settings, and an empty list means all types", async () => {
-  await ofEndpoints("update", "e1", "--types", "", "--rate", "0", "--no-headers");
-  expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", documentTypes: {}, headers: {}, ratePerSecond: 0 }]);
+test("endpoints update sends only the given settings", async () => {
+  await ofEndpoints("update", "e1", "--rate", "0", "--no-headers");
+  expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", headers: {}, ratePerSecond: 0 }]);
+});
+
+test("endpoints update with an empty list of types sends an empty list, which means all types", async () => {
+  await ofEndpoints("update", "e1", "--types", "");
+  expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", documentTypes: {} }]);
 });
 
 test("endpoints update without a setting fails, and sends nothing", async () => {
@@ -270,11 +276,14 @@ test("endpoints rotate keeps the old secret valid for a day by default", async (
   expect(calls).toMatchObject([{ overlap: "86400s" }, { overlap: "0s" }]);
 });
 
-test("endpoints test says what came of the ping, and fails unless it was accepted", async () => {
+test("endpoints test succeeds when the ping is accepted", async () => {
   expect(await ofEndpoints("test", "e1")).toMatchObject({
     code: 0,
     stdout: "the ping was accepted with 204 after 5 ms\n",
   });
+});
+
+test("endpoints test fails with the reason when the ping is not accepted", async () => {
   expect(await ofEndpoints("test", "e2")).toMatchObject({
     code: 1,
     stdout: "the ping failed after 7 ms: dns, r.example cannot be resolved\n",
@@ -282,15 +291,18 @@ test("endpoints test says what came of the ping, and fails unless it was accepte
   });
 });
 
-test("endpoints list shows each endpoint with its name and its URL", async () => {
+test("endpoints list shows an endpoint with its name and its URL", async () => {
   expect((await cli("endpoints", "list", "--tenant", "demo")).stdout).toContain("e1  Desk  https://r.example/");
 });
 
-test("endpoints delete prints the id of the endpoint, and fails for one that does not exist", async () => {
+test("endpoints delete --json prints the id of the endpoint", async () => {
   expect(await cli("endpoints", "delete", "e1", "--tenant", "demo", "--json")).toMatchObject({
     code: 0,
     stdout: '{"id":"e1"}\n',
   });
+});
+
+test("endpoints delete fails for an endpoint that does not exist", async () => {
   expect(await cli("endpoints", "delete", "e2", "--tenant", "demo")).toMatchObject({
     code: 1,
     stderr: "error: there is no endpoint e2\n",

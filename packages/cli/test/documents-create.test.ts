@@ -60,15 +60,20 @@ test("a document without an id is not pushed twice: the platform would make two"
   expect(gateway.bodies).toHaveLength(1);
 });
 
-test("Retry-After is waited out, and a long one is announced on standard error", async () => {
+function refuseTwice() {
   const headers = { "retry-after": "9" };
   gateway.scripted.push((response) => refuse(response, 429, "RATE_LIMITED", "write budget", { headers }));
   gateway.scripted.push((response) => refuse(response, 503, "UNAVAILABLE", "no database", { headers }));
-  expect(await create()).toMatchObject({
-    code: 0,
-    pausesMs: [9_000, 9_000],
-    stderr: "the platform asks to come back in 9 s: waiting\n",
-  });
+}
+
+test("a 429 and a 503 are waited out as long as Retry-After says", async () => {
+  refuseTwice();
+  expect(await create()).toMatchObject({ code: 0, pausesMs: [9_000, 9_000] });
+});
+
+test("a long wait is announced on standard error", async () => {
+  refuseTwice();
+  expect(await create()).toMatchObject({ stderr: "the platform asks to come back in 9 s: waiting\n" });
 });
 
 test("a wait longer than --max-wait is an error with the platform's message", async () => {
@@ -98,7 +103,7 @@ test("an answer that does not come from Vidimus is reported as such", async () =
   });
 });
 
-test("a redirect is an error, and is not followed", async () => {
+test("a redirect is an error instead of being followed", async () => {
   gateway.scripted.push((response) => void response.writeHead(307, { location: "/elsewhere" }).end());
   expect((await create(["-"], "{}")).code).toBe(1);
   expect(gateway.bodies).toHaveLength(1);

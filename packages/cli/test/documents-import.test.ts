@@ -51,7 +51,7 @@ async function importFiles(files: readonly string[], { key = gateway.key, isTTY 
   };
 }
 
-test("a ninjs item is created once, and a second import reports it as existing", async () => {
+test("a ninjs item is created by a first import, and reported as existing by a second", async () => {
   const first = await importFiles(["story.json"]);
   expect(first).toMatchObject({ code: 0, report: { created: [storyId], existing: [], rejected: [] } });
   expect(gateway.documents.get(storyId)).toMatchObject({ type: "core/newswire", title: "Skjelv" });
@@ -59,26 +59,33 @@ test("a ninjs item is created once, and a second import reports it as existing",
   expect(second).toMatchObject({ code: 0, report: { created: [], existing: [storyId], rejected: [] } });
 });
 
-test("items of types that are not imported are listed with the reason, and do not fail the run", async () => {
+test("an item of a type that is not imported does not fail the run", async () => {
   const { code, report } = await importFiles(["video.json", "story.json"]);
   expect([code, report.created]).toEqual([0, [storyId]]);
+});
+
+test("an item of a type that is not imported is listed with the reason", async () => {
+  const { report } = await importFiles(["video.json"]);
   expect(report.rejected).toEqual([
     { item: "video.json (urn:v)", reason: 'is of type "video"; taken are text, composite, picture and audio' },
   ]);
 });
 
-test("unreadable items are listed in the feed's order, the rest is imported, and the run fails", async () => {
-  const { code, report, stderr } = await importFiles([
-    "mixed.json",
-    "folder",
-    "broken.json",
-    "gone.json",
-    "empty.json",
-    "story.json",
-  ]);
-  expect(code).toBe(1);
-  expect(stderr).toBe("error: 6 could not be read or delivered\n");
+const partlyReadable = ["mixed.json", "folder", "broken.json", "gone.json", "empty.json", "story.json"];
+
+test("items that cannot be read fail the run, with their number in the error", async () => {
+  const { code, stderr } = await importFiles(partlyReadable);
+  expect([code, stderr]).toEqual([1, "error: 6 could not be read or delivered\n"]);
+});
+
+test("the items around those that cannot be read are imported", async () => {
+  const { report } = await importFiles(partlyReadable);
   expect(report.created).toHaveLength(2);
+  expect(report.created).toContain(storyId);
+});
+
+test("items that cannot be imported are listed in the order of the feed", async () => {
+  const { report } = await importFiles(partlyReadable);
   expect(report.rejected.map(({ item, reason }) => `${item}: ${reason}`)).toEqual([
     'mixed.json[0] (urn:a): is of type "event"; taken are text, composite, picture and audio',
     "mixed.json[1]: is a number, not an object",
@@ -90,7 +97,7 @@ test("unreadable items are listed in the feed's order, the rest is imported, and
   ]);
 });
 
-test("an item that the platform refuses fails the run, with its message and the invalid places", async () => {
+test("an item that the platform refuses fails the run, with the refusal's message and invalid places", async () => {
   const details = [{ pointer: "/title", message: "is required" }];
   gateway.scripted.push((response) => refuse(response, 400, "INVALID_PAYLOAD", "no", { details }));
   const { code, report } = await importFiles(["story.json"]);
@@ -100,9 +107,9 @@ test("an item that the platform refuses fails the run, with its message and the 
   ]);
 });
 
-test("NDJSON of documents is imported, at most eight at once, and reported in its order", async () => {
+/** Answers the first eight requests when all eight have arrived, in reverse order. */
+function answerEightInReverse() {
   const waiting: (() => void)[] = [];
-  // The first eight requests are answered only when all eight have arrived.
   for (let n = 0; n < 8; n++) {
     gateway.scripted.push((response, keep) => {
       keep();
@@ -110,12 +117,21 @@ test("NDJSON of documents is imported, at most eight at once, and reported in it
       if (waiting.length === 8) for (const answer of waiting.toReversed()) answer();
     });
   }
-  const { code, report } = await importFiles(["own.ndjson"]);
+}
+
+test("documents of NDJSON are imported, at most eight at once", async () => {
+  answerEightInReverse();
+  const { code } = await importFiles(["own.ndjson"]);
   expect([code, gateway.atOnce.max, gateway.documents.size]).toEqual([0, 8, 40]);
+});
+
+test("documents of NDJSON are reported in their order in the file, in whatever order answers come", async () => {
+  answerEightInReverse();
+  const { report } = await importFiles(["own.ndjson"]);
   expect(report.created).toEqual(Array.from({ length: 40 }, (_, n) => own(n)));
 });
 
-test("after a lost answer the document is reported as existing, and created once", async () => {
+test("a document whose answer was lost is reported as existing", async () => {
   gateway.scripted.push((response, keep) => {
     keep();
     response.destroy();
@@ -132,7 +148,7 @@ test("a refused key ends the run: every other item would be refused, too", async
   expect(gateway.bodies.length).toBeLessThanOrEqual(8);
 });
 
-test("a terminal gets a progress bar on standard error, a pipe gets none", async () => {
+test("only a terminal gets a progress bar on standard error", async () => {
   expect((await importFiles(["own.ndjson"], { isTTY: true })).stderr).toContain("100%");
   expect((await importFiles(["own.ndjson"])).stderr).toBe("");
 });

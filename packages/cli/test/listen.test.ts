@@ -53,7 +53,8 @@ const listening = (...argv: string[]) => [
   ...argv,
 ];
 
-test("listen verifies the webhooks to an endpoint of its own, which it removes at its end", async () => {
+test("listen verifies the webhooks to an endpoint of its own", async () => {
+  registered = Promise.withResolvers();
   const ended = run(listening("--count", "2", "--json"));
   const url = await registered.promise;
   const answers = [await fetch(url, ping(secret)), await fetch(url, ping(Buffer.alloc(32, 4)))];
@@ -69,6 +70,15 @@ test("listen verifies the webhooks to an endpoint of its own, which it removes a
     { verified: false, fault: "secret" },
   ]);
   expect(stderr).toContain(`endpoint e1 listens at ${url}`);
+});
+
+test("listen removes its endpoint and closes its port at its end", async () => {
+  registered = Promise.withResolvers();
+  removed.length = 0;
+  const ended = run(listening("--count", "1"));
+  const url = await registered.promise;
+  await fetch(url, ping(secret));
+  expect((await ended).code).toBe(0);
   expect(removed).toEqual(["e1"]);
   await expect(fetch(url, ping(secret))).rejects.toThrow("fetch failed");
 });

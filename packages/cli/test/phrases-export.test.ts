@@ -28,18 +28,18 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true });
 });
 
-test.each([[["--output", "x.csv"]], [[]]])(
-  "an export that breaks off fails and leaves no file (%s)",
-  async (output) => {
-    const gateway = `http://127.0.0.1:${portOf(server.address())}`;
-    const { code, stderr } = await run(["phrases", "export", ...output, "--gateway", gateway, "--key", "vk_test"], {
-      cwd,
-    });
-    expect(code).toBe(1);
-    expect(stderr).toContain("broke off");
-    expect(await readdir(cwd)).toEqual([]);
-  },
-);
+test.each([
+  ["to a file", ["--output", "x.csv"]],
+  ["to standard output", []],
+])("an export %s fails without leaving a file when it breaks off", async (_, output) => {
+  const gateway = `http://127.0.0.1:${portOf(server.address())}`;
+  const { code, stderr } = await run(["phrases", "export", ...output, "--gateway", gateway, "--key", "vk_test"], {
+    cwd,
+  });
+  expect(code).toBe(1);
+  expect(stderr).toContain("broke off");
+  expect(await readdir(cwd)).toEqual([]);
+});
 
 test("an export to a file whose name ends in .json is JSON", async () => {
   const gateway = `http://127.0.0.1:${portOf(server.address())}`;

@@ -11,14 +11,19 @@ afterEach(() => rm(dir, { recursive: true }));
 const profile = (...argv: string[]) => run(["profile", ...argv], { env: { XDG_CONFIG_HOME: dir }, cwd: dir });
 const staging = ["add", "staging", "--gateway", "https://api.example.org", "--tenant", "times"];
 
-test("a profile keeps the settings of its flags, for its user alone, and is listed without its key", async () => {
+async function addWithKey() {
   await writeFile(join(dir, "key"), "vk_of_file\n");
-  expect(await profile(...staging, "--key-file", join(dir, "key"))).toMatchObject({
-    code: 0,
-    stdout: "profile staging holds gateway, tenant, key\n",
-  });
+  return profile(...staging, "--key-file", join(dir, "key"));
+}
+
+test("the files of profiles are open only to their user", async () => {
+  await addWithKey();
   expect((await stat(join(dir, "vidimus", "profiles.json"))).mode & 0o777).toBe(0o600);
   expect((await stat(join(dir, "vidimus"))).mode & 0o777).toBe(0o700);
+});
+
+test("a profile keeps the settings of its flags", async () => {
+  expect(await addWithKey()).toMatchObject({ code: 0, stdout: "profile staging holds gateway, tenant, key\n" });
   const { stdout } = await profile("list", "--json");
   expect(JSON.parse(stdout)).toEqual([
     {
@@ -29,7 +34,15 @@ test("a profile keeps the settings of its flags, for its user alone, and is list
       settings: ["gateway", "tenant", "key"],
     },
   ]);
-  expect(stdout + (await profile("list")).stdout).not.toContain("vk_of_file");
+});
+
+test("a profile is listed without its key", async () => {
+  await addWithKey();
+  for (const form of [[], ["--json"]]) {
+    const { stdout } = await profile("list", ...form);
+    expect(stdout).toContain("staging");
+    expect(stdout).not.toContain("vk_of_file");
+  }
 });
 
 test("an existing profile is replaced only with --replace", async () => {

@@ -31,22 +31,34 @@ const stopped = (what: string) =>
   "Start it with `npm start`.\n";
 
 test.each([
-  [["documents", "list"], "the documents service at 127.0.0.1:2"],
-  [["documents", "publish", id, "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e11"], "the documents service at 127.0.0.1:2"],
-  [["endpoints", "create", "--url", "http://a.example/"], "the delivery service at 127.0.0.1:2"],
-  [["keys", "list"], "the access service at 127.0.0.1:2"],
-  [["phrases", "delete", id], "the gateway at http://127.0.0.1:2"],
-  [["phrases", "export"], "the gateway at http://127.0.0.1:2"],
-])(
-  "%j says once which service does not answer at which address, and what to do, without waiting",
-  async (argv, what) => {
-    expect(await run(argv, { cwd })).toEqual({ code: 1, stdout: "", stderr: stopped(what), pausesMs: [] });
-  },
-);
+  ["documents list", "the documents service at 127.0.0.1:2"],
+  ["documents publish ID", "the documents service at 127.0.0.1:2"],
+  ["endpoints create --url http://a.example/", "the delivery service at 127.0.0.1:2"],
+  ["keys list", "the access service at 127.0.0.1:2"],
+  ["phrases delete ID", "the gateway at http://127.0.0.1:2"],
+  ["phrases export", "the gateway at http://127.0.0.1:2"],
+])("with a stopped stack, %s fails at once with one message", async (words, what) => {
+  expect(await run(words.replace("ID", id).split(" "), { cwd })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: stopped(what),
+    pausesMs: [],
+  });
+});
 
-test("an import says once why it stopped, and lists the items that were under way as not sent", async () => {
-  const { code, stdout, stderr } = await run(["documents", "import", "feed.ndjson"], { cwd });
+test("publish of several documents has one message about the stopped stack", async () => {
+  const ids = [id, "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e11"];
+  const { stderr } = await run(["documents", "publish", ...ids], { cwd });
+  expect(stderr).toBe(stopped("the documents service at 127.0.0.1:2"));
+});
+
+test("an import says once why it stopped", async () => {
+  const { code, stderr } = await run(["documents", "import", "feed.ndjson"], { cwd });
   expect([code, stderr.match(/does not answer/g)?.length]).toEqual([1, 1]);
+});
+
+test("an import that stops lists the items that were under way as not sent", async () => {
+  const { stdout } = await run(["documents", "import", "feed.ndjson"], { cwd });
   expect(stdout).toMatch(/^(not sent: feed\.ndjson.*\n)+0 created, 0 existing, \d rejected\n$/);
 });
 
@@ -70,7 +82,7 @@ test("doctor finds only that the dev stack is stopped", async () => {
   ]);
 });
 
-test("a stack of which one part listens, and a gateway of --gateway, are not reported as stopped", async () => {
+test("a stack of which one part listens is not reported as stopped", async () => {
   await using listening = await openTestPages({});
   await keep({ gateway: listening.url });
   const away = await run(["documents", "list"], { cwd });
@@ -79,6 +91,9 @@ test("a stack of which one part listens, and a gateway of --gateway, are not rep
     stderr: "error: the documents service at 127.0.0.1:2 cannot be reached: connection refused (ECONNREFUSED)\n",
   });
   await keep({ gateway });
+});
+
+test("a gateway of --gateway that does not answer is not reported as a stopped stack", async () => {
   const own = await run(["phrases", "delete", id, "--gateway", "http://127.0.0.1:2", "--max-wait", "0"], { cwd });
   expect(own.stderr).toBe(
     `error: cannot reach http://127.0.0.1:2/v1/phrases/${id}: connection refused (ECONNREFUSED)\n`,

@@ -43,28 +43,38 @@ async function delegateBy(file: string) {
   return JSON.parse(stdout) as { delegation: string; validUntil: string };
 }
 
-test("a root is made once, in a file for its owner only", async () => {
+test("a root is made in a file for its owner only", async () => {
   const made = await run(["trust-root", "create", "root.pem"], { cwd });
   expect(made).toMatchObject({ code: 0, stderr: "" });
   const file = join(cwd, "root.pem");
   expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, "utf8")).toMatch(/^-----BEGIN PRIVATE KEY-----/);
+});
+
+test("a root is not written over an existing file", async () => {
+  await makeRoot("kept.pem");
+  const file = join(cwd, "kept.pem");
   const before = readFileSync(file, "utf8");
-  expect(before).toMatch(/^-----BEGIN PRIVATE KEY-----/);
-  expect(await run(["trust-root", "create", "root.pem"], { cwd })).toMatchObject({ code: 1 });
+  expect(await run(["trust-root", "create", "kept.pem"], { cwd })).toMatchObject({ code: 1 });
   expect(readFileSync(file, "utf8")).toBe(before);
 });
 
-test("trust-root show prints the list key, and that it has no delegation", async () => {
+test("trust-root show prints a list key that has no delegation", async () => {
   const shown = await run(["trust-root", "show", "--signing", services.target, "--json"]);
   expect(JSON.parse(shown.stdout)).toEqual({ id: "ed25519-list", publicKey: stater.listKey, delegatedUntil: null });
 });
 
-test("verifiers accept a root's delegation to the list key, for a year by default", async () => {
+test("a delegation holds for a year by default", async () => {
+  await makeRoot("default.pem");
+  const { validUntil } = await delegateBy("default.pem");
+  const days = (Date.parse(validUntil) - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(365);
+});
+
+test("verifiers accept a root's delegation to the list key", async () => {
   const root = await makeRoot("year.pem");
   const { delegation: encoded, validUntil } = await delegateBy("year.pem");
   const delegation = Buffer.from(encoded, "base64").toString();
-  const days = (Date.parse(validUntil) - Date.now()) / 86_400_000;
-  expect(Math.round(days)).toBe(365);
   const { body, headers } = stater.state({ active: null, keys: [] }, { delegation });
   const [statement, signature] = [headers["vidimus-trust-statement"], headers["vidimus-trust-signature"]];
   await expect(verifyTrustList({ body, statement, signature }, { root })).resolves.toMatchObject({
@@ -72,12 +82,16 @@ test("verifiers accept a root's delegation to the list key, for a year by defaul
   });
 });
 
-test("trust-root install needs the root, and sends it to signing with the delegation", async () => {
+test("trust-root install fails without the root", async () => {
+  const install = ["trust-root", "install", "e30=", "--signing", services.target];
+  expect(await run(install)).toMatchObject({ code: 1, stderr: expect.stringContaining("VIDIMUS_TRUST_ROOT") });
+  expect(installed).toEqual([]);
+});
+
+test("trust-root install sends the root and its delegation to signing", async () => {
   const root = await makeRoot("install.pem");
   const { delegation: encoded } = await delegateBy("install.pem");
-  const install = ["trust-root", "install", encoded, "--signing", services.target];
-  expect(await run(install)).toMatchObject({ code: 1, stderr: expect.stringContaining("VIDIMUS_TRUST_ROOT") });
-  const done = await run([...install, "--root", root]);
+  const done = await run(["trust-root", "install", encoded, "--signing", services.target, "--root", root]);
   expect([done.code, done.stdout]).toEqual([
     0,
     "the root delegates to the list key ed25519-list until 2027-01-01T00:00:00.000Z\n",
@@ -85,13 +99,24 @@ test("trust-root install needs the root, and sends it to signing with the delega
   expect(installed).toEqual([{ delegation: Buffer.from(encoded, "base64").toString(), root }]);
 });
 
-test("a delegation for over 400 days, to a text that is no key, or by a file others may read is refused", async () => {
-  await run(["trust-root", "create", "open.pem"], { cwd });
-  const delegate = (...argv: string[]) => run(["trust-root", "delegate", "open.pem", ...argv], { cwd });
-  expect(await delegate("--list-key", stater.listKey, "--days", "401")).toMatchObject({ code: 2 });
-  expect(await delegate("--list-key", "ed25519-list")).toMatchObject({ code: 2 });
-  expect(await delegate("--list-key", stater.listKey, "--days", "400")).toMatchObject({ code: 0 });
+/** Makes a root in a new file, and delegates with it. */
+async function delegate(file: string, ...argv: string[]) {
+  await makeRoot(file);
+  return run(["trust-root", "delegate", file, ...argv], { cwd });
+}
+
+test("a delegation for over 400 days is refused", async () => {
+  expect(await delegate("longest.pem", "--list-key", stater.listKey, "--days", "400")).toMatchObject({ code: 0 });
+  expect(await delegate("longer.pem", "--list-key", stater.listKey, "--days", "401")).toMatchObject({ code: 2 });
+});
+
+test("a delegation to a text that is no key is refused", async () => {
+  expect(await delegate("text.pem", "--list-key", "ed25519-list")).toMatchObject({ code: 2 });
+});
+
+test("a delegation by a root whose file others may read is refused", async () => {
+  await makeRoot("open.pem");
   chmodSync(join(cwd, "open.pem"), 0o644);
-  const refused = await delegate("--list-key", stater.listKey);
+  const refused = await run(["trust-root", "delegate", "open.pem", "--list-key", stater.listKey], { cwd });
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("has mode 0644")]);
 });

@@ -27,8 +27,11 @@ test.each<[string, Partial<AttestedSnapshot>]>([
   ["version", { version: 8 }],
   ["status", { status: "withheld" }],
   ["digest", { sha256: Buffer.alloc(32) }],
-])("another %s, or another key, gives another attestation", (_, change) => {
-  const attestation = attestationOf(key, snapshot);
-  expect(attestationOf(key, { ...snapshot, ...change })).not.toEqual(attestation);
-  expect(attestationOf(createSecretKey(Buffer.alloc(32, 2)), snapshot)).not.toEqual(attestation);
+])("another %s gives another attestation", (_, change) => {
+  expect(attestationOf(key, { ...snapshot, ...change })).not.toEqual(attestationOf(key, snapshot));
+});
+
+test("another key gives another attestation", () => {
+  const other = createSecretKey(Buffer.alloc(32, 2));
+  expect(attestationOf(other, snapshot)).not.toEqual(attestationOf(key, snapshot));
 });

@@ -19,7 +19,7 @@ function startNode(name: string, script: string) {
   return { logged, child: startChild({ command: process.execPath, args: ["-e", script], logFile }) };
 }
 
-test("stdout and stderr are appended to the log file, whose folder is made", async () => {
+test("stdout and stderr of a child are appended to its log file", async () => {
   for (const word of ["first", "second"]) {
     const { child } = startNode("append", `console.log("${word} out"); console.error("${word} err")`);
     expect(await (await child).exited).toEqual({ code: 0, signal: null });

@@ -21,7 +21,7 @@ test.for(["127.0.0.1", "0.0.0.0"])(
   },
 );
 
-test("a port that is released after a second passes", async () => {
+test("a taken port that is released a second later passes the check", async () => {
   const port = await pickFreePort();
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");
@@ -51,7 +51,7 @@ test("threads that pick at the same time do not pick from the same ports", async
   expect(new Set(ports.map((port) => port % 16)).size).toBe(4);
 });
 
-test("a free port passes and is left free", async () => {
+test("a free port passes the check, also a second time", async () => {
   const port = await pickFreePort();
   await assertPortFree(port, "GATEWAY_PORT");
   await assertPortFree(port, "GATEWAY_PORT");

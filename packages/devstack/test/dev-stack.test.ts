@@ -82,7 +82,7 @@ describe("the dev stack", () => {
       ]);
     });
 
-    it("returns what stands in dev.json", async () => {
+    it("gives its opener the content of dev.json", async () => {
       expect(await readDevJson(stateDir)).toEqual(stack.dev);
     });
 

@@ -44,7 +44,7 @@ async function makeWheel(): Promise<WheelPin> {
 const quiet = () => {};
 
 describe.skipIf(!hasPip)("installing a wheel", () => {
-  test("at the same time as others ends with a program that runs, and leaves nothing else", async () => {
+  test("at the same time as others leaves one program that runs and nothing else", async () => {
     const cacheDir = join(dir, "cache");
     const target = join(cacheDir, "tiny-1.0", "tiny");
     await Promise.all([1, 2, 3].map(() => installWheel(pin, target, quiet)));
@@ -52,7 +52,7 @@ describe.skipIf(!hasPip)("installing a wheel", () => {
     expect(await readdir(cacheDir)).toEqual(["tiny-1.0"]);
   });
 
-  test("a wheel whose hash is not the pinned one is refused and nothing is installed", async () => {
+  test("is refused before it leaves a program if the hash of the wheel is not the pinned one", async () => {
     const target = join(dir, "refused", "tiny-1.0", "tiny");
     const install = installWheel({ ...pin, sha256: ["0".repeat(64)] }, target, quiet);
     await expect(install).rejects.toThrow(/python3 -m pip download failed: [^]*DO NOT MATCH THE HASHES/);
@@ -60,7 +60,7 @@ describe.skipIf(!hasPip)("installing a wheel", () => {
     expect(await readdir(join(dir, "refused"))).toEqual(["tiny-1.0"]);
   });
 
-  test("the folder of an install interrupted hours ago is removed, that of a running one is not", async () => {
+  test("removes the folder of an install interrupted hours ago, but not of one that runs", async () => {
     const cacheDir = join(dir, "swept");
     const [abandoned, atWork] = [join(cacheDir, ".install-old"), join(cacheDir, ".install-new")];
     await Promise.all([abandoned, atWork].map((path) => mkdir(path, { recursive: true })));

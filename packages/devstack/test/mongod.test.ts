@@ -85,7 +85,7 @@ test.concurrent("a start succeeds when mongod listens long before it has loaded 
   expect(await countRows(second.url)).toBe(1);
 });
 
-test.concurrent("a mongod killed with SIGKILL starts again on the same port, and no acknowledged row is lost", async () => {
+test.concurrent("a mongod killed with SIGKILL starts again on the same port with every acknowledged row", async () => {
   await using folder = await openFolder();
   const { open } = folder;
   const first = await open();
@@ -97,7 +97,7 @@ test.concurrent("a mongod killed with SIGKILL starts again on the same port, and
   expect(await countRows(second.url)).toBe(1);
 });
 
-test.concurrent("access control of a data folder can be turned on and off, and each start has other passwords", async () => {
+test.concurrent("each start may change the access control of a data folder: on, other passwords, off", async () => {
   await using folder = await openFolder();
   const { dir, open } = folder;
   const plain = await open();
@@ -124,7 +124,7 @@ test.concurrent("access control of a data folder can be turned on and off, and e
   expect(await countRows((await open()).url)).toBe(2);
 });
 
-test.concurrent("a second start on a data folder in use is refused, and the first server goes on", async () => {
+test.concurrent("a second start on a data folder in use is refused without an effect on the first server", async () => {
   await using folder = await openFolder();
   const { dataDir, open } = folder;
   const first = await open();
@@ -136,7 +136,7 @@ test.concurrent("a second start on a data folder in use is refused, and the firs
   await insertRow(first.url);
 });
 
-test.concurrent("a mongod whose owner has ended is stopped cleanly, and its folder is used again on the same port", async () => {
+test.concurrent("a start takes over the folder and port of a mongod whose owner has ended", async () => {
   await using folder = await openFolder();
   const { dataDir, open } = folder;
   const orphan = await open();
@@ -147,7 +147,7 @@ test.concurrent("a mongod whose owner has ended is stopped cleanly, and its fold
   expect(await countRows(next.url)).toBe(1);
 });
 
-test.concurrent("after mongod's parent was killed, the next start has the rows, and no second mongod is left", async () => {
+test.concurrent("a start replaces a mongod whose parent was killed, and has its rows", async () => {
   await using folder = await openFolder();
   const { dir, dataDir, open } = folder;
   const options = JSON.stringify({ dataDir, port: 0, logFile: join(dir, "mongod.log") });
@@ -178,7 +178,7 @@ test.concurrent("a program that now has the pid of mongod.lock is left alone", a
   await open();
 });
 
-test.concurrent("a taken port is refused with the variable that changes it, and nothing is started", async () => {
+test.concurrent("a taken port is refused before mongod starts, with the variable that changes the port", async () => {
   await using folder = await openFolder();
   const { dir, opened, open } = folder;
   const port = await pickFreePort();

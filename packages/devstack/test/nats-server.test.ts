@@ -62,10 +62,16 @@ test("a taken port is refused with the variable that changes it", async () => {
   await expect(open(taken)).rejects.toThrow(/^port \d+ is taken .* set NATS_PORT to another$/);
 });
 
-test("with NATS_URL set nothing is started, and disposing leaves the server of NATS_URL alone", async () => {
-  const env = { NATS_URL: inject("natsUrl") };
-  const external = await openNats({ dataDir, port: 0, logFile: join(dir, "nats-server.log") }, env);
+const env = { NATS_URL: inject("natsUrl") };
+const openExternal = () => openNats({ dataDir, port: 0, logFile: join(dir, "nats-server.log") }, env);
+
+test("with NATS_URL set nothing is started", async () => {
+  await using external = await openExternal();
   expect(external).toMatchObject({ url: env.NATS_URL, pid: undefined });
+});
+
+test("with NATS_URL set the server goes on after the stack has ended", async () => {
+  const external = await openExternal();
   await external[Symbol.asyncDispose]();
   expect(await ask(env.NATS_URL, "$JS.API.INFO", undefined)).toMatchObject({
     type: "io.nats.jetstream.api.v1.account_info_response",

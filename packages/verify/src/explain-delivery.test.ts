@@ -41,7 +41,7 @@ function sealed(text: string, id = vector.headers["webhook-id"]): typeof genuine
   };
 }
 
-it("a genuine delivery passes every check, in their order", async () => {
+it("a genuine delivery passes every check, in a fixed order", async () => {
   const steps = await explain();
   expect(steps.map(({ check, outcome }) => `${check} ${outcome}`)).toEqual([
     "headers ok",
@@ -71,17 +71,23 @@ it("the check `clock` fails for a future delivery, and for an old one only if it
   expect(named(await explain({}, { now: at - 301_000, receivedAt: undefined } as never), "failed")).toEqual(["clock"]);
 });
 
-it("a wrong secret fails only the two HMACs, and no detail contains it", async () => {
-  const other = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
-  for (const secrets of [[other], ["whsec_"], ["päss"]]) {
-    const steps = await explain({}, { secrets });
+const other = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
+
+it("a wrong secret fails only the two HMACs", async () => {
+  for (const secret of [other, "whsec_", "päss"]) {
+    const steps = await explain({}, { secrets: [secret] });
     expect(named(steps, "failed")).toEqual(["webhook-signature", "x-vidimus-signature-256"]);
-    expect(JSON.stringify(steps)).not.toContain(secrets[0]!.replace("whsec_", "") || "nothing");
+  }
+});
+
+it("no detail contains the secret", async () => {
+  for (const secret of [vector.secret, other, "päss"]) {
+    const steps = await explain({}, { secrets: [secret] });
+    expect(JSON.stringify(steps)).not.toContain(secret.replace("whsec_", ""));
   }
 });
 
 it("the HMACs pass when one of two secrets is right", async () => {
-  const other = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
   const steps = await explain({}, { secrets: [other, vector.secret] });
   expect(named(steps, "failed")).toEqual([]);
   expect(named(steps, "ok")).toEqual(expect.arrayContaining(["webhook-signature", "x-vidimus-signature-256"]));

@@ -3,14 +3,25 @@ import { sequenceGuard } from "./verify.ts";
 
 const snapshot = (sequence: number, documentId = "d") => ({ tenantId: "t", documentId, sequence });
 
-it("the guard runs the handler for newer snapshots only, and tells repeats from older ones", async () => {
+/** Takes snapshots of a document in the given order. */
+async function takeAll(...sequences: number[]) {
   const guard = sequenceGuard(new Map());
   const handled: number[] = [];
-  const take = (sequence: number) => guard(snapshot(sequence), () => handled.push(sequence));
-  const outcomes = [];
-  for (const sequence of [1, 3, 3, 2, 4]) outcomes.push(await take(sequence));
-  expect(outcomes).toEqual(["newer", "newer", "same", "older", "newer"]);
+  const outcomes: string[] = [];
+  for (const sequence of sequences) {
+    outcomes.push(await guard(snapshot(sequence), () => handled.push(sequence)));
+  }
+  return { handled, outcomes };
+}
+
+it("the guard runs the handler for newer snapshots only", async () => {
+  const { handled } = await takeAll(1, 3, 3, 2, 4);
   expect(handled).toEqual([1, 3, 4]);
+});
+
+it("the guard tells newer snapshots, repeats and older ones apart", async () => {
+  const { outcomes } = await takeAll(1, 3, 3, 2, 4);
+  expect(outcomes).toEqual(["newer", "newer", "same", "older", "newer"]);
 });
 
 it("the guard counts tenants and documents apart", async () => {
@@ -29,7 +40,7 @@ it("a snapshot whose handler failed is newer when it is repeated", async () => {
   expect(await guard(snapshot(1), () => {})).toBe("newer");
 });
 
-it("snapshots of a document that arrive together are handled one by one, with a slow store", async () => {
+it("snapshots of a document that arrive together are handled one by one, even with a slow store", async () => {
   const kept = new Map<string, number>();
   const later = () => new Promise((resolve) => setImmediate(resolve));
   const guard = sequenceGuard({

@@ -21,7 +21,7 @@ it.each(["2026-02-30T09:30:00.000Z", "2026-11-21T09:60:00.000Z", "2026-11-21T24:
   },
 );
 
-it("a statement is read", () => {
+it("a statement's sequence, version and time are read", () => {
   const signedAt = "2026-02-28T23:59:59.999Z";
   expect(parseStatement(statementAt(signedAt))).toMatchObject({
     sequence: 12,

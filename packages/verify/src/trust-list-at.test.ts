@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { listStater } from "../test/support/list-stater.ts";
 import {
   type FetchTrustList,
@@ -59,13 +59,19 @@ const down = async () => {
   throw new TypeError("fetch failed");
 };
 
-it("the trust list is fetched once for all who wait, and again after an hour", async () => {
+it("the trust list is fetched once for all who wait", async () => {
   const list = open();
   const found = await Promise.all([1, 2, 3].map(() => list.keyFor("a", signedAt)));
   expect(found).toEqual([key("a"), key("a"), key("a")]);
+  expect(fetches).toEqual(["https://vidimus.example/api/keys"]);
+});
+
+it("the trust list is fetched again after an hour", async () => {
+  const list = open();
+  await list.keyFor("a", signedAt);
   clock += hour - 1;
   await list.keyFor("a", signedAt);
-  expect(fetches).toEqual(["https://vidimus.example/api/keys"]);
+  expect(fetches).toHaveLength(1);
   clock += 1;
   await list.keyFor("a", signedAt);
   expect(fetches).toHaveLength(2);
@@ -97,31 +103,37 @@ it("the trust list is fetched again for a key whose listed start is after the si
   expect(await list.keyFor("b", signedAt)).toEqual(listed[0]);
 });
 
-it("a newer list is fetched past a cache that has an older one, once for a thousand bad keys", async () => {
+/** A list of a platform behind a cache that still has the list from before b was valid. */
+async function openBehindCache() {
   const asked: (string | undefined)[] = [];
   const later = { ...key("b"), validFrom: "2026-11-22T00:00:00.000Z" };
   const cached = stater.state({ active: "a", keys: [key("a"), later] }, { issuedAt: clock, revision });
   const present = stater.state({ active: "b", keys: [key("b")] }, { issuedAt: clock, revision });
-  // A cache between the receiver and the platform: it still has the list from before b was valid.
   const cache = createServer((request, response) => {
     asked.push(request.headers["cache-control"]);
     const { headers, body } = request.headers["cache-control"] === "no-cache" ? present : cached;
     response.writeHead(200, headers).end(body);
   });
   await new Promise<void>((listening) => void cache.listen(0, "127.0.0.1", listening));
-  try {
-    const { port } = cache.address() as AddressInfo;
-    const list = trustListAt(`http://127.0.0.1:${port}/api/keys`, { now: () => clock });
-    expect(await list.keyFor("b", signedAt)).toEqual(key("b"));
-    expect(asked).toEqual([undefined, "no-cache"]);
-    clock += minute;
-    const early = new Date("2025-01-01T00:00:00.000Z");
-    const ids = Array.from({ length: 500 }, (_, at) => `unknown-${at}`);
-    await Promise.all(ids.flatMap((id) => [list.keyFor(id, signedAt), list.keyFor("b", early)]));
-    expect(asked).toEqual([undefined, "no-cache", "no-cache"]);
-  } finally {
-    cache.close();
-  }
+  onTestFinished(() => void cache.close());
+  const { port } = cache.address() as AddressInfo;
+  return { asked, list: trustListAt(`http://127.0.0.1:${port}/api/keys`, { now: () => clock }) };
+}
+
+it("a newer list is fetched past a cache that has an older one", async () => {
+  const { asked, list } = await openBehindCache();
+  expect(await list.keyFor("b", signedAt)).toEqual(key("b"));
+  expect(asked).toEqual([undefined, "no-cache"]);
+});
+
+it("a cache is passed once for a thousand bad keys that arrive together", async () => {
+  const { asked, list } = await openBehindCache();
+  await list.keyFor("b", signedAt);
+  clock += minute;
+  const early = new Date("2025-01-01T00:00:00.000Z");
+  const ids = Array.from({ length: 500 }, (_, at) => `unknown-${at}`);
+  await Promise.all(ids.flatMap((id) => [list.keyFor(id, signedAt), list.keyFor("b", early)]));
+  expect(asked).toEqual([undefined, "no-cache", "no-cache"]);
 });
 
 it("a revoked key is forgotten within the hour", async () => {
@@ -132,19 +144,26 @@ it("a revoked key is forgotten within the hour", async () => {
   expect(await list.keyFor("a", signedAt)).toBeUndefined();
 });
 
-it("the list is used for two hours while the platform is down, with one attempt a minute", async () => {
+it("while the platform is down, one attempt a minute is made to fetch the list", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   answer = down;
   clock += hour;
   for (let second = 0; second < 60; second += 1) {
-    expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+    await list.keyFor("a", signedAt);
     clock += 1000;
   }
   expect(fetches).toHaveLength(2);
+  await list.keyFor("a", signedAt);
+  expect(fetches).toHaveLength(3);
+});
+
+it("the list is used for two hours while the platform is down", async () => {
+  const list = open();
+  await list.keyFor("a", signedAt);
+  answer = down;
   clock = signedAt.getTime() + 2 * hour - 1;
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
-  expect(fetches).toHaveLength(3);
   clock += 1;
   await expect(list.keyFor("a", signedAt)).rejects.toThrow(TrustListUnavailable);
 });
@@ -167,24 +186,35 @@ it("while no list can be fetched, keyFor finds keys of an earlier list, and thro
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
 });
 
-it("the first list key and the newest revision are pinned; another's list and an older one are refused", async () => {
-  const lists: VerifiedTrustList[] = [];
-  revision = 5;
-  const list = open({ onList: (each) => void lists.push(each) });
-  expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
-  expect(lists).toMatchObject([{ revision: 5, listKey: stater.listKey }]);
+it("a list of another list key than the first list's is refused", async () => {
+  const list = open();
+  await list.keyFor("a", signedAt);
   listed = [key("a"), key("planted")];
   const stolen = listStater();
   answer = () => stated({ active: "a", keys: listed }, stolen);
   clock += minute;
   await expect(list.keyFor("planted", signedAt)).rejects.toThrow("is refused: chain: another list key");
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
-  answer = () => stated({ active: "a", keys: listed });
+});
+
+it("a list of an older revision than the newest one is refused", async () => {
+  revision = 5;
+  const list = open();
+  await list.keyFor("a", signedAt);
+  listed = [key("a"), key("planted")];
   revision = 4;
   clock += minute;
   await expect(list.keyFor("planted", signedAt)).rejects.toThrow("is refused: revision: 4 was taken back, 5 is newer");
-  const { listKey } = lists[0]!;
-  const restarted = open({ revision: 5, listKey });
+});
+
+it("pins that `onList` told to an earlier process refuse an older list", async () => {
+  const lists: VerifiedTrustList[] = [];
+  revision = 5;
+  await open({ onList: (each) => void lists.push(each) }).keyFor("a", signedAt);
+  expect(lists).toMatchObject([{ revision: 5, listKey: stater.listKey }]);
+  const [pins] = lists;
+  const restarted = open({ revision: pins!.revision, listKey: pins!.listKey });
+  revision = 4;
   await expect(restarted.keyFor("a", signedAt)).rejects.toThrow("4 was taken back");
   revision = 6;
   expect(await restarted.keyFor("a", signedAt)).toEqual(key("a"));

@@ -63,7 +63,7 @@ describe("a genuine delivery", () => {
     });
   });
 
-  it("is taken as a Request, as Node's headers in any case, as a string, and as an ArrayBuffer", async () => {
+  it("is accepted as a Request, with Node's headers in any case, as a string, and as an ArrayBuffer", async () => {
     const request = new Request("https://receiver.example/", { method: "POST", ...genuine });
     const shouting = Object.fromEntries(
       Object.entries(genuine.headers).map(([name, value]) => [name.toUpperCase(), value]),
@@ -80,9 +80,18 @@ describe("a genuine delivery", () => {
     for (const form of forms) expect(await verifyDelivery(form, options)).toMatchObject({ sequence: 12 });
   });
 
-  it("is accepted when one of two secrets, or one of two signatures, is right", async () => {
-    const other = `whsec_${Buffer.alloc(32, 3).toString("base64")}`;
-    expect(await faultOf(genuine, { secret: [other, vector.secret] })).toBe("none");
+  const other = `whsec_${Buffer.alloc(32, 3).toString("base64")}`;
+
+  it("is accepted when one of two secrets is right", async () => {
+    for (const secret of [
+      [other, vector.secret],
+      [vector.secret, other],
+    ]) {
+      expect(await faultOf(genuine, { secret })).toBe("none");
+    }
+  });
+
+  it("is accepted when one of several signatures is right", async () => {
     const old = sealed(genuine.body, { secret: other }).headers["webhook-signature"]!;
     const right = genuine.headers["webhook-signature"]!;
     for (const both of [`${old} ${right}`, `${right} ${old}`, `v2,AAAA v1a,AAAA ${right}`]) {
@@ -224,10 +233,13 @@ describe("a snapshot that was kept", () => {
     expect(await verifySnapshot(bytes, signature, keys)).toMatchObject({ tenantId: "ten_acme", sequence: 12 });
   });
 
-  it("is refused with a changed byte, and with a signature that another key made", async () => {
+  it("is refused with a changed byte", async () => {
     const changed = Buffer.from(bytes);
     changed[20]! ^= 1;
     await expect(verifySnapshot(changed, signature, [entry])).rejects.toMatchObject({ fault: "digest" });
+  });
+
+  it("is refused with a signature of another key than its statement names", async () => {
     const { listed, privateKey } = otherKey();
     const statement = vector.statement.replace(vector.keyId, listed.keyId);
     const signed = {

@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => void receiver.kill());
 
-test("the README's receiver takes what the platform signed, and refuses a changed byte", async () => {
+test("the README's receiver takes signed deliveries, and refuses one whose body or time was changed", async () => {
   const now = new Date();
   const signatureOf = (payload: string) => new Webhook(secret).sign("snp_1", now, payload);
   const signature = signatureOf(body);

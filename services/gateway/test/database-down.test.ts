@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { countCommands } from "@vidimus/devstack/testing/count-commands";
 import { portOf } from "@vidimus/kit/port";
 import { patient } from "@vidimus/kit/testing/patient";
-import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { mintApiKey } from "../src/access/api-key.ts";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
@@ -42,10 +42,6 @@ beforeAll(async () => {
   });
 });
 
-afterEach(() => {
-  cut = false;
-});
-
 afterAll(async () => {
   commands[Symbol.dispose]();
   await gateway[Symbol.asyncDispose]();
@@ -72,28 +68,48 @@ function readUntilCached(key: string): Promise<void> {
   return vi.waitFor(async () => expect(await commands.during(() => read(key))).not.toContain("find api_keys"), patient);
 }
 
-test("while MongoDB does not answer, a known key is valid and an unknown one gets 503, never 401", async () => {
-  const known = await newKey(gateway.access, "acme");
-  const unseen = await newKey(gateway.access, "acme");
-  await readUntilCached(known);
-  cutOff();
-  expect((await read(known)).status).toBe(200);
-  for (const key of [unseen, mintApiKey().key]) {
-    const response = await read(key);
-    expect(response.status).toBe(503);
-    expect(response.headers.get("retry-after")).toBe("1");
-    expect(await response.json()).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
-  }
-  expect((await read("vk_nonsense")).status).toBe(401);
-  cut = false;
-  await vi.waitFor(async () => expect((await read(unseen)).status).toBe(200), { timeout: 15_000, interval: 100 });
-  expect((await read(mintApiKey().key)).status).toBe(401);
+describe("while MongoDB does not answer", () => {
+  let known: string;
+  let unseen: string;
+
+  beforeAll(async () => {
+    known = await newKey(gateway.access, "acme");
+    unseen = await newKey(gateway.access, "acme");
+    await readUntilCached(known);
+    cutOff();
+  });
+  afterAll(() => void (cut = false));
+
+  test("a key that the gateway has cached is valid", async () => {
+    expect((await read(known)).status).toBe(200);
+  });
+
+  test("a key that was not seen before gets 503, never 401", async () => {
+    for (const key of [unseen, mintApiKey().key]) {
+      const response = await read(key);
+      expect(response.status).toBe(503);
+      expect(response.headers.get("retry-after")).toBe("1");
+      expect(await response.json()).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+    }
+  });
+
+  test("a text without the form of a key gets 401", async () => {
+    expect((await read("vk_nonsense")).status).toBe(401);
+  });
+
+  test("a key gets 503 only until MongoDB answers again", async () => {
+    expect((await read(unseen)).status).toBe(503);
+    cut = false;
+    await vi.waitFor(async () => expect((await read(unseen)).status).toBe(200), { timeout: 15_000, interval: 100 });
+    expect((await read(mintApiKey().key)).status).toBe(401);
+  });
 });
 
 test("while MongoDB does not answer, the metric counts every write that passes uncharged", async () => {
   const key = await newKey(gateway.access, "acme");
   await readUntilCached(key);
   cutOff();
+  onTestFinished(() => void (cut = false));
   const headers = { ...bearer(key), "content-type": "application/json" };
   const create = async () => {
     const body = JSON.stringify({ id: randomUUID(), type: "core/tag", title: "a" });

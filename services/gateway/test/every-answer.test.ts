@@ -18,27 +18,35 @@ beforeEach(() => {
 });
 
 describe("every answer", () => {
-  test.each([
-    ["GET", "/api/keys"],
+  const refused: [method: string, path: string][] = [
     ["GET", "/nowhere"],
     ["GET", "/v2/documents"],
     ["POST", "/api/keys"],
-    ["OPTIONS", "/v1/documents"],
     ["GET", "/v1/documents"],
     ["GET", "/v1/documents?limit=%"],
     ["HEAD", "/nowhere"],
-  ])("to %s %s has a request id of the gateway's own and the security headers", async (method, path) => {
-    const response = await fetch(`${edge.gateway.url}${path}`, {
-      method,
-      headers: { "x-request-id": "chosen-by-client" },
-    });
-    expect(response.headers.get("x-request-id")).toMatch(uuidv7);
-    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(response.headers.get("referrer-policy")).toBe("no-referrer");
-    expect(response.headers.get("strict-transport-security")).toBe("max-age=31536000");
-    expect(response.headers.get("server")).toBeNull();
-    if (response.status >= 400) expect(response.headers.get("cache-control")).toBe("no-store");
+  ];
+  const requests: typeof refused = [["GET", "/api/keys"], ["OPTIONS", "/v1/documents"], ...refused];
+  const answerTo = (method: string, path: string) =>
+    fetch(`${edge.gateway.url}${path}`, { method, headers: { "x-request-id": "chosen-by-client" } });
+
+  test.each(requests)("to %s %s has a request id of the gateway's own", async (method, path) => {
+    expect((await answerTo(method, path)).headers.get("x-request-id")).toMatch(uuidv7);
+  });
+
+  test.each(requests)("to %s %s has the security headers", async (method, path) => {
+    const { headers } = await answerTo(method, path);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
+    expect(headers.get("server")).toBeNull();
+  });
+
+  test.each(refused)("to %s %s, a refusal, is stored by no cache", async (method, path) => {
+    const { status, headers } = await answerTo(method, path);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(headers.get("cache-control")).toBe("no-store");
   });
 });
 

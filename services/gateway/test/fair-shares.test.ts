@@ -93,7 +93,7 @@ async function refusedShares(...pools: string[]): Promise<number> {
   return lines.reduce((sum, [, pool = "", count]) => sum + (pools.includes(pool) ? Number(count) : 0), 0);
 }
 
-test("imports that stall hold their tenant's half of the memory, and another tenant's creates go on", async () => {
+test("imports that stall hold only their tenant's half of the memory, so another tenant's creates go on", async () => {
   const announced = (bytes: number) =>
     Buffer.from(
       requestHead("POST /v1/phrases/import", {
@@ -130,7 +130,7 @@ test("an import that stalls is answered 408 after ten seconds", async () => {
   expect(stalled!.text()).toContain("the body arrives too slowly");
 });
 
-test("slow readers of exports hold at most their tenant's share, and refused ones cost phrases no call", async () => {
+test("slow readers of exports beyond their tenant's share are refused without a call of phrases", async () => {
   const readers = await open(200, get("/v1/phrases?format=csv"), { unread: true });
   const patient = { timeout: 25_000, interval: 200 };
   await expect.poll(() => refusedShares("exports"), patient).toBe(200 - 16);
@@ -143,7 +143,7 @@ test("slow readers of exports hold at most their tenant's share, and refused one
   await expect.poll(() => exportsOpen, patient).toBe(0);
 }, 60_000);
 
-test("readers with a current copy of the dictionary take no slot of an export, readers of an old one do", async () => {
+test("only readers without a current copy of the dictionary take a slot of an export", async () => {
   const gate = Promise.withResolvers<void>();
   revisionGate = gate.promise;
   const before = revisionsAsked;
@@ -174,7 +174,7 @@ test("an export whose body is not sent holds no part of its tenant's share", asy
   }
 });
 
-test("a reader that leaves before its answer begins holds nothing, and no export is opened for it", async () => {
+test("a reader that leaves before its answer begins holds nothing, not even an open export", async () => {
   const gate = Promise.withResolvers<void>();
   revisionGate = gate.promise;
   publisher.changes = async () => {
@@ -205,7 +205,7 @@ test("a reader that leaves before its answer begins holds nothing, and no export
   await expect.poll(() => exportsOpen, patient).toBe(0);
 }, 60_000);
 
-test("long polls beyond a tenant's share are refused while the others wait, and plain reads go on", async () => {
+test("only a tenant's long polls beyond its share are refused, not its other requests", async () => {
   const held = Promise.withResolvers<void>();
   const nothing = { itemsJson: Buffer.from("[]"), since: "t0", hasMore: false };
   publisher.changes = async ({ waitMs }) => {
@@ -228,7 +228,7 @@ test("long polls beyond a tenant's share are refused while the others wait, and 
   expect(waiting()).toBeLessThan(8);
 });
 
-test("a refused body is not read to its end, and its sender sees the answer", async () => {
+test("the sender of a refused body sees the answer, although the body is not read to its end", async () => {
   const head = requestHead("POST /v1/documents", {
     authorization: `Bearer ${acme}`,
     "content-type": "text/plain",

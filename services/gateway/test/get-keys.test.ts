@@ -77,7 +77,7 @@ describe("200", () => {
     expect(response.headers.get("etag")).toMatch(/^W\/"/);
   });
 
-  test("the last good copy is served while signing is down, and the new list once signing is back", async () => {
+  test("the last good copy is served until signing, which is down, is back with a new list", async () => {
     const { etag } = Object.fromEntries((await get()).headers);
     failing = true;
     activeKeyId = "";
@@ -109,7 +109,7 @@ describe("304", () => {
     expectStated(response, "statement of ");
   });
 
-  test("a list with another delegation has another tag, though its body is the same", async () => {
+  test("is not for the holder of a list with another delegation, though the body is the same", async () => {
     const etag = (await get()).headers.get("etag")!;
     delegation = "of a root";
     revision += 1n;

@@ -37,13 +37,17 @@ async function tagOf(method = "GET"): Promise<string | null> {
 }
 
 test.each([
-  { asked: "r1", shown: "r1", tag: 'W/"r1-all-json"' },
-  { asked: "r1", shown: "r2", tag: 'W/"r2-all-json"' },
-  { asked: "r1", shown: "", tag: null },
-  { asked: "", shown: "r2", tag: 'W/"r2-all-json"' },
-])("rows of revision '$shown' have the tag $tag when revision '$asked' was read before", async ({ tag, ...both }) => {
+  ["the revision that was asked for before", { asked: "r1", shown: "r1" }, 'W/"r1-all-json"'],
+  ["a newer revision than was asked for before", { asked: "r1", shown: "r2" }, 'W/"r2-all-json"'],
+  ["a revision while none was known before", { asked: "", shown: "r2" }, 'W/"r2-all-json"'],
+])("rows of %s have the tag of their own revision", async (_, both, tag) => {
   Object.assign(revisions, both);
   expect(await tagOf()).toBe(tag);
+});
+
+test("rows without a revision have no tag", async () => {
+  Object.assign(revisions, { asked: "r1", shown: "" });
+  expect(await tagOf()).toBeNull();
 });
 
 test("HEAD has the tag of the revision that was asked for, because it reads no rows", async () => {

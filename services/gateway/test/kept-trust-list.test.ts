@@ -4,7 +4,7 @@ import { TrustListService } from "@vidimus/contracts/vidimus/signing/v1/trust_li
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { route } from "@vidimus/kit/rpc/doors/teams/teams-server";
 import { patient } from "@vidimus/kit/testing/patient";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { serve } from "./support/fake-documents.ts";
 import { openGateway } from "./support/start-gateway.ts";
 
@@ -79,18 +79,38 @@ test("an older list than one that was served, before a restart or by another gat
   await vi.waitFor(async () => expect(await activeAt(third)).toBe("key-6"), patient);
 });
 
-test("an older list from signing is counted, and another gateway's newer list is served instead", async () => {
-  const database = testDatabaseName("access");
-  answer = listOf(4);
-  await using first = await open(database);
-  expect(await activeAt(first)).toBe("key-4");
-  answer = listOf(5);
-  await using second = await open(database);
-  expect(await activeAt(second)).toBe("key-5");
-  answer = listOf(4);
-  await vi.waitFor(async () => expect(await activeAt(first)).toBe("key-5"), patient);
-  const scraped = await (await fetch(`${first.ops}/metrics`)).text();
-  expect(scraped).toMatch(/^vidimus_trust_list_older_total\{service="gateway"\} [1-9]/m);
+describe("an older list from signing than another gateway has", () => {
+  let first: Awaited<ReturnType<typeof open>>;
+  let second: Awaited<ReturnType<typeof open>>;
+
+  beforeAll(async () => {
+    const database = testDatabaseName("access");
+    answer = listOf(4);
+    first = await open(database);
+    expect(await activeAt(first)).toBe("key-4");
+    answer = listOf(5);
+    second = await open(database);
+    expect(await activeAt(second)).toBe("key-5");
+  });
+  beforeEach(() => {
+    answer = listOf(4);
+  });
+  afterAll(async () => {
+    await second[Symbol.asyncDispose]();
+    await first[Symbol.asyncDispose]();
+  });
+
+  test("is replaced by the other gateway's list", async () => {
+    await vi.waitFor(async () => expect(await activeAt(first)).toBe("key-5"), patient);
+  });
+
+  test("is counted", async () => {
+    await vi.waitFor(async () => {
+      await activeAt(first);
+      const scraped = await (await fetch(`${first.ops}/metrics`)).text();
+      expect(scraped).toMatch(/^vidimus_trust_list_older_total\{service="gateway"\} [1-9]/m);
+    }, patient);
+  });
 });
 
 test("a new list is served although the clock of the gateway was set back", async () => {

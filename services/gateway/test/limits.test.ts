@@ -38,13 +38,28 @@ async function push(gateway: Gateway, key: string) {
 }
 
 describe("the limit per address", () => {
-  test("counts the client behind a trusted proxy, and never an address that the client wrote", async () => {
-    await using gateway = await open({ ipRate: { count: 1, windowMs: 60_000 }, trustedProxies: ["127.0.0.0/8"] });
-    const of = (forwarded: string) => read(gateway, { "x-forwarded-for": forwarded });
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    gateway = await open({ ipRate: { count: 1, windowMs: 60_000 }, trustedProxies: ["127.0.0.0/8"] });
+  });
+
+  afterAll(() => gateway[Symbol.asyncDispose]());
+
+  const of = (forwarded: string) => read(gateway, { "x-forwarded-for": forwarded });
+
+  test("counts the clients behind a trusted proxy apart", async () => {
     expect(await of("192.0.2.1")).toBe(401);
     expect(await of("192.0.2.2")).toBe(401);
     expect(await of("192.0.2.1")).toBe(429);
-    expect(await of("203.0.113.9, 192.0.2.1")).toBe(429);
+  });
+
+  test("does not count an address that the client itself has written", async () => {
+    expect(await of("192.0.2.3")).toBe(401);
+    expect(await of("203.0.113.9, 192.0.2.3")).toBe(429);
+  });
+
+  test("counts all clients of an IPv6 /64 together", async () => {
     expect(await of("2001:db8:0:1::1")).toBe(401);
     expect(await of("2001:db8:0:1::2")).toBe(429);
     expect(await of("2001:db8:0:2::2")).toBe(401);
@@ -52,17 +67,32 @@ describe("the limit per address", () => {
 });
 
 describe("the write budget", () => {
-  test("is counted down in the headers of writes, and not by reads", async () => {
-    await using gateway = await open({ writeBudget: { count: 2, windowMs: 60_000 } });
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    gateway = await open({ writeBudget: { count: 2, windowMs: 60_000 } });
+  });
+
+  afterAll(() => gateway[Symbol.asyncDispose]());
+
+  test("is counted down in the headers of writes", async () => {
     const key = await newKey(gateway.access, "acme");
-    const first = await push(gateway, key);
-    await read(gateway, bearer(key));
-    const second = await push(gateway, key);
-    const third = await push(gateway, key);
-    expect([first, second, third].map(({ status }) => status)).toEqual([201, 201, 429]);
+    const [first, second] = [await push(gateway, key), await push(gateway, key)];
     expect(first.headers.get("ratelimit-policy")).toBe('"writes";q=2;w=60');
     expect(first.headers.get("ratelimit")).toMatch(/^"writes";r=1;t=\d+$/);
     expect(second.headers.get("ratelimit")).toMatch(/^"writes";r=0;t=\d+$/);
+  });
+
+  test("is not spent by reads", async () => {
+    const key = await newKey(gateway.access, "reader");
+    for (let times = 0; times < 3; times += 1) expect(await read(gateway, bearer(key))).toBe(200);
+    expect((await push(gateway, key)).headers.get("ratelimit")).toMatch(/^"writes";r=1;t=\d+$/);
+  });
+
+  test("refuses writes, but no reads, once it is used up", async () => {
+    const key = await newKey(gateway.access, "writer");
+    const [first, second, third] = [await push(gateway, key), await push(gateway, key), await push(gateway, key)];
+    expect([first, second, third].map(({ status }) => status)).toEqual([201, 201, 429]);
     expect(third.headers.get("retry-after")).toMatch(/^\d+$/);
     expect(third.body.error.message).toMatch(
       /^Write budget of the tenant of 2 writes per 60 s exceeded; retry in \d+ s$/,
@@ -72,7 +102,7 @@ describe("the write budget", () => {
 });
 
 describe("a limit that is off", () => {
-  test("refuses nothing and sets no header", async () => {
+  test("neither refuses writes nor shows in their headers", async () => {
     await using gateway = await open({});
     const key = await newKey(gateway.access, "acme");
     const answers = await Promise.all(Array.from({ length: 50 }, () => push(gateway, key)));
@@ -85,7 +115,7 @@ describe("a limit that is off", () => {
 });
 
 describe("metrics", () => {
-  test("every decision is counted by limit and outcome", async () => {
+  test("count the decisions of the limit per address by their outcome", async () => {
     await using gateway = await open({ ipRate: { count: 1, windowMs: 60_000 } });
     await read(gateway);
     await read(gateway);

@@ -2,7 +2,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { AuditEntrySchema } from "@vidimus/contracts/vidimus/audit/v1/audit_entry";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { FakeDocuments, serve } from "./support/fake-documents.ts";
 import { spawnGateway } from "./support/spawn-gateway.ts";
 import { refusal, someone } from "./support/people.ts";
@@ -63,34 +63,55 @@ test("a code of an invitation or a sign-in link is in no log, metric, error, aud
   expect(found(codes, `${text}${link}`)).toEqual([link]);
 });
 
-test("a full run logs prefixes and request ids, and never a key, a query or a body", async () => {
-  const url = `http://127.0.0.1:${gateway.httpPort}/v1/documents`;
-  const key = await newKey(accessClient(gateway.grpcPort), "acme");
+describe("the log of requests that succeed and that fail", () => {
   const bad = `vk_UgNOkUySViro_0lHN9aNQcNkMik3qGrkAs65wpwIEtEVzLxagRnzIFKn4F3eyj`;
-  const marks = ["TITLE-MARK", "CURSOR-MARK", "QUERY-MARK", "BROKEN-MARK"];
-  const post = (token: string, body: string) =>
-    fetch(url, { method: "POST", headers: { ...bearer(token), "content-type": "application/json" }, body });
-  const body = JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "TITLE-MARK" });
-  const answers = [
-    await post(key, body),
-    await post(key, body),
-    await post(bad, body),
-    await post(key, `{"BROKEN-MARK`),
-    await fetch(`${url}?type=core/tag&cursor=CURSOR-MARK`, { headers: bearer(key) }),
-    await fetch(`${url}/lost?x=QUERY-MARK`, { headers: bearer(key) }),
-  ];
-  documents.listFailure = new Error("a bug");
-  answers.push(await fetch(`${url}?type=core/tag`, { headers: bearer(key) }));
-  expect(answers.map(({ status }) => status)).toEqual([201, 409, 401, 400, 200, 404, 500]);
-  expect(await gateway.stop()).toBe(0);
-  const log = gateway.lines.join("\n");
-  const secrets = [key.slice(16), bad.slice(16), key, bad, ...marks];
-  expect(found(secrets, log)).toEqual([]);
-  for (const { headers } of answers) expect(log).toContain(headers.get("x-request-id"));
-  for (const code of ["CONFLICT", "UNAUTHORIZED", "INVALID_PAYLOAD", "NOT_FOUND", "INTERNAL"]) {
-    expect(log).toContain(`"code":"${code}"`);
-  }
-  expect(log).toContain('"path":"/v1/documents/lost"');
-  expect(log).toContain(`"keyPrefix":"${key.split("_")[1]}"`);
-  expect(found(secrets, `${log}\n{"planted":"${key}"}`)).toEqual([key.slice(16), key]);
+  let key: string;
+  let answers: Response[];
+  let log: string;
+
+  beforeAll(async () => {
+    const url = `http://127.0.0.1:${gateway.httpPort}/v1/documents`;
+    key = await newKey(accessClient(gateway.grpcPort), "acme");
+    const post = (token: string, body: string) =>
+      fetch(url, { method: "POST", headers: { ...bearer(token), "content-type": "application/json" }, body });
+    const body = JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "TITLE-MARK" });
+    answers = [
+      await post(key, body),
+      await post(key, body),
+      await post(bad, body),
+      await post(key, `{"BROKEN-MARK`),
+      await fetch(`${url}?type=core/tag&cursor=CURSOR-MARK`, { headers: bearer(key) }),
+      await fetch(`${url}/lost?x=QUERY-MARK`, { headers: bearer(key) }),
+    ];
+    documents.listFailure = new Error("a bug");
+    answers.push(await fetch(`${url}?type=core/tag`, { headers: bearer(key) }));
+    expect(answers.map(({ status }) => status)).toEqual([201, 409, 401, 400, 200, 404, 500]);
+    expect(await gateway.stop()).toBe(0);
+    log = gateway.lines.join("\n");
+  });
+
+  test("has no key, no query and no body", () => {
+    const marks = ["TITLE-MARK", "CURSOR-MARK", "QUERY-MARK", "BROKEN-MARK"];
+    const secrets = [key.slice(16), bad.slice(16), key, bad, ...marks];
+    expect(found(secrets, log)).toEqual([]);
+    expect(found(secrets, `${log}\n{"planted":"${key}"}`)).toEqual([key.slice(16), key]);
+  });
+
+  test("has the id of each request", () => {
+    for (const { headers } of answers) expect(log).toContain(headers.get("x-request-id"));
+  });
+
+  test("has the codes of the failures", () => {
+    for (const code of ["CONFLICT", "UNAUTHORIZED", "INVALID_PAYLOAD", "NOT_FOUND", "INTERNAL"]) {
+      expect(log).toContain(`"code":"${code}"`);
+    }
+  });
+
+  test("has the path of a 404", () => {
+    expect(log).toContain('"path":"/v1/documents/lost"');
+  });
+
+  test("names the key by its prefix", () => {
+    expect(log).toContain(`"keyPrefix":"${key.split("_")[1]}"`);
+  });
 });

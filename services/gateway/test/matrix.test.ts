@@ -84,11 +84,11 @@ describe.each(operations)("$method $url", (operation) => {
     ["a key without a scheme", { authorization: mintApiKey().key }],
     ["a malformed key", bearer("vk_x_y")],
     ["an unknown key", bearer(mintApiKey().key)],
-  ])("%s is 401", async (_, headers) => {
+  ])("with %s is answered 401", async (_, headers) => {
     expect(await call(operation, headers)).toMatchObject({ status: 401 });
   });
 
-  test("every key that is not valid gets the same 401, byte for byte", async () => {
+  test("every kind of invalid key gets the 401 of an unknown key, byte for byte", async () => {
     const answers = await Promise.all(Object.values(keys).map((key) => call(operation, bearer(key))));
     const unknown = await call(operation, bearer(mintApiKey().key));
     expect(JSON.parse(unknown.text).error.message).toBe("the API key is not valid");

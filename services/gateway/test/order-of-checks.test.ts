@@ -14,9 +14,9 @@ beforeAll(async () => {
 
 afterAll(() => edge[Symbol.asyncDispose]());
 
-describe("precedence", () => {
+describe("the order of checks", () => {
   const body = "{";
-  test("429 of the write budget comes after 403 and before 415", async () => {
+  test("has 429 of the write budget after 403 and before 415", async () => {
     await using limited = await openGateway({ writeBudget: { count: 1, windowMs: 60_000 } });
     const writer = await newKey(limited.access, "acme", ["documents:create"]);
     const reader = await newKey(limited.access, "acme", ["publisher:read"]);
@@ -29,7 +29,7 @@ describe("precedence", () => {
     expect([await text(writer), await text(reader), await text(writer)]).toEqual([415, 403, 429]);
   });
 
-  test("authentication never waits for the body", async () => {
+  test("has authentication before the arrival of the body", async () => {
     const head =
       "POST /v1/documents HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
     const started = performance.now();
@@ -43,13 +43,15 @@ describe("precedence", () => {
     expect(answer).toMatch(/^HTTP\/1.1 401 /);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
+});
 
-  const documentOf = () => JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "x" });
-  const headOf = (document: string) =>
-    `POST /v1/documents HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${document.length}\r\n`;
-  const auth = () => `Authorization: Bearer ${edge.key}\r\n`;
+const documentOf = () => JSON.stringify({ id: randomUUID(), type: "core/newswire", title: "x" });
+const headOf = (document: string) =>
+  `POST /v1/documents HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${document.length}\r\n`;
+const auth = () => `Authorization: Bearer ${edge.key}\r\n`;
 
-  test("a client that sends Expect is sent 100 Continue only after its key was accepted", async () => {
+describe("an Expect header", () => {
+  test("is answered 100 Continue only after the key was accepted", async () => {
     const document = documentOf();
     const head = headOf(document);
     const refused = await edge.raw(`${head}Expect: 100-continue\r\n\r\n`, { end: true });
@@ -59,23 +61,27 @@ describe("precedence", () => {
     );
   });
 
-  test("a request whose Expect header has an unknown expectation is not refused for it", async () => {
+  test("with an unknown expectation does not lead to a refusal", async () => {
     const document = documentOf();
     const request = `${headOf(document)}${auth()}Expect: the-unexpected\r\n\r\n${document}`;
     expect(await edge.raw(request)).toMatch(/HTTP\/1.1 201 /);
   });
+});
 
-  test("two Authorization headers, or one that is too long, are answered 401", async () => {
-    const head = "GET /v1/documents?type=core/tag HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+describe("an Authorization header", () => {
+  const head = "GET /v1/documents?type=core/tag HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+
+  test("that comes twice is answered 401", async () => {
     expect(await edge.raw(`${head}${auth()}\r\n`)).toMatch(/^HTTP\/1.1 200 /);
     expect(readRefusal(await edge.raw(`${head}${auth()}${auth()}\r\n`)).status).toBe(401);
-    expect(
-      readRefusal(await edge.raw(`${head}Authorization: Bearer ${" ".repeat(60)}${edge.key}\r\n\r\n`)).status,
-    ).toBe(401);
   });
 
-  test("the name and the scheme of an Authorization header are read in any case", async () => {
-    const head = "GET /v1/documents?type=core/tag HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+  test("that is too long is answered 401", async () => {
+    const long = `${head}Authorization: Bearer ${" ".repeat(60)}${edge.key}\r\n\r\n`;
+    expect(readRefusal(await edge.raw(long)).status).toBe(401);
+  });
+
+  test("has its name and its scheme read in any case", async () => {
     expect(await edge.raw(`${head}authorization: bEaReR ${edge.key}\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 /);
   });
 });

@@ -93,22 +93,18 @@ describe("GET /v1/publisher/documents/:id", () => {
     expect(publisher.asked).toMatchObject([{ includeLinks: true }, { includeLinks: true }]);
   });
 
-  test("404 is for an unknown document, 410 for a withdrawn one", async () => {
-    publisher.failure = new DomainError("not_found", "there is no published document x");
-    expect(await refusalOf(await read(`/documents/${documentId}`))).toEqual({
-      status: 404,
-      body: { ok: false, error: { code: "NOT_FOUND", message: "there is no published document x" } },
-    });
-    publisher.failure = new DomainError("gone", "document x was withdrawn");
-    expect(await refusalOf(await read(`/documents/${documentId}`))).toEqual({
-      status: 410,
-      body: { ok: false, error: { code: "GONE", message: "document x was withdrawn" } },
-    });
+  test.each([
+    [404, "an unknown document", "not_found", "NOT_FOUND", "there is no published document x"],
+    [410, "a withdrawn document", "gone", "GONE", "document x was withdrawn"],
+  ] as const)("%i is for %s", async (status, _, kind, code, message) => {
+    publisher.failure = new DomainError(kind, message);
+    const body = { ok: false, error: { code, message } };
+    expect(await refusalOf(await read(`/documents/${documentId}`))).toEqual({ status, body });
   });
 });
 
 describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
-  test("200 is a page of its type, with links, narrowed as asked", async () => {
+  test("200 is the page of its type that the query asks for", async () => {
     const query =
       "?tag=snow&site=main&language=en-GB&slug=a&updatedSince=2026-11-21T09:30:00%2B02:00&limit=200&cursor=c";
     const response = await read(`/${collection}${query}`);
@@ -128,14 +124,14 @@ describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
     expect(timestampDate(since!).toISOString()).toBe("2026-11-21T07:30:00.000Z");
   });
 
-  test("200 without a query asks for 50, narrowed by nothing", async () => {
+  test("200 without a query is a page of at most 50, narrowed by nothing", async () => {
     expect((await read(`/${collection}`)).status).toBe(200);
     expect(publisher.asked).toMatchObject([{ type, limit: 50, filter: { tag: "", site: "", language: "", slug: "" } }]);
     const [asked] = publisher.asked;
     expect(asked && "updatedSince" in asked ? asked.updatedSince : undefined).toBeUndefined();
   });
 
-  test("200 for a slug, which is percent-encoded", async () => {
+  test("200 for a percent-encoded slug is the document with that slug", async () => {
     const response = await read(`/${collection}/slug/${encodeURIComponent("färja:1")}?include=links`);
     expect(await response.text()).toBe('{"ok":true,"data":{"document":{"id":"a", "n":1.50}}}');
     expect(publisher.asked).toMatchObject([
@@ -169,37 +165,43 @@ describe("GET /v1/publisher/documents/:id/versions", () => {
 });
 
 describe("GET /v1/publisher/documents/:id/versions/:n", () => {
-  test("200 shows the newest snapshot as the document, and each snapshot's exact bytes", async () => {
-    const response = await read(`/documents/${documentId}/versions/7`);
-    const text = await response.text();
-    expect(text).toContain(`"version":7,"document":${snapshotBytes.toString()},"snapshots":[`);
+  const readVersion = async () => (await read(`/documents/${documentId}/versions/7`)).text();
+
+  test("200 shows the newest snapshot as the document", async () => {
+    expect(await readVersion()).toContain(`"version":7,"document":${snapshotBytes.toString()},"snapshots":[`);
+    expect(publisher.asked).toMatchObject([{ tenantId: "acme", documentId, version: 7n }]);
+  });
+
+  test("200 has of each snapshot the exact bytes with their digest and signature", async () => {
     const sha256 = "ab".repeat(32);
     const value = Buffer.alloc(64, 1).toString("base64");
     const signature = { keyId: "ed25519-k", algorithm: "ed25519", statement: "vidimus-snapshot-v1\nacme", value };
-    expect(JSON.parse(text).data.version.snapshots).toEqual([
+    expect(JSON.parse(await readVersion()).data.version.snapshots).toEqual([
       { sequence: 9, status: "usable", bytes: Buffer.from("{}").toString("base64"), sha256, signature },
       { sequence: 12, status: "usable", bytes: snapshotBytes.toString("base64"), sha256, signature: null },
     ]);
-    expect(publisher.asked).toMatchObject([{ tenantId: "acme", documentId, version: 7n }]);
   });
 });
 
 describe.each(paths)("every read: GET %s", (path) => {
-  test("304 for the tag it was answered with, alone, in a list and as *; 200 for another", async () => {
-    const response = await read(path);
-    const tag = response.headers.get("etag") ?? "";
+  test("is 304 for a client that holds its tag, alone, in a list or as *", async () => {
+    const tag = (await read(path)).headers.get("etag") ?? "";
     expect(tag).toMatch(/^W\/"[^"]+"$/);
-    expect(response.headers.get("cache-control")).toBe("private, no-cache");
-    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     for (const held of [tag, tag.slice(2), `"old", ${tag}`, "*"]) {
       const again = await read(path, { "if-none-match": held });
       expect([again.status, again.headers.get("etag"), await again.text()], held).toEqual([304, tag, ""]);
       expect(again.headers.get("cache-control")).toBe("private, no-cache");
     }
-    expect((await read(path, { "if-none-match": 'W/"old"' })).status).toBe(200);
   });
 
-  test("HEAD is the headers alone", async () => {
+  test("is 200 for a client that holds another tag", async () => {
+    const { status, headers } = await read(path, { "if-none-match": 'W/"old"' });
+    expect(status).toBe(200);
+    expect(headers.get("cache-control")).toBe("private, no-cache");
+    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  test("has for HEAD no body, but the length and the tag of GET", async () => {
     const full = await read(path);
     const { length } = Buffer.from(await full.arrayBuffer());
     const response = await read(path, {}, "HEAD");
@@ -208,7 +210,7 @@ describe.each(paths)("every read: GET %s", (path) => {
     expect(response.headers.get("etag")).toBe(full.headers.get("etag"));
   });
 
-  test("503 while documents is down", async () => {
+  test("is 503 while documents is down", async () => {
     publisher.failure = new DomainError("unavailable", "the database cannot be reached");
     const response = await read(path);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -218,8 +220,11 @@ describe.each(paths)("every read: GET %s", (path) => {
 const limits = ["0", "201", "-1", "1.0", "Infinity", "1e2", "0x10", "%205", "007", "5%0A", ""];
 const waits = ["-1", "21", "1.5", "020", "Infinity", "1e1", "%205", ""];
 
+/** A path as a title shows it. */
+const shown = (path: string) => path.replace(documentId, "ID").replace(/x{9,}/, ({ length }) => `${length}x`);
+
 describe("400", () => {
-  test.each<[string, string]>([
+  const refused: [path: string, name: string][] = [
     ["/documents/x", "id"],
     [`/documents/${documentId}0`, "id"],
     ["/documents/x/versions", "id"],
@@ -254,13 +259,18 @@ describe("400", () => {
     ...["/articles", "/changes", `/documents/${documentId}/versions`].flatMap((path) =>
       limits.map((limit): [string, string] => [`${path}?limit=${limit}`, "limit"]),
     ),
-  ])("%s is INVALID_QUERY and names %s", async (path, name) => {
-    expect(await refusalOf(await read(path))).toEqual({
-      status: 400,
-      body: { ok: false, error: { code: "INVALID_QUERY", message: expect.stringContaining(`"${name}"`) } },
-    });
-    expect(publisher.asked).toEqual([]);
-  });
+  ];
+
+  test.each(refused.map(([path, name]) => [shown(path), name, path]))(
+    "%s is INVALID_QUERY and names %s",
+    async (_, name, path) => {
+      expect(await refusalOf(await read(path))).toEqual({
+        status: 400,
+        body: { ok: false, error: { code: "INVALID_QUERY", message: expect.stringContaining(`"${name}"`) } },
+      });
+      expect(publisher.asked).toEqual([]);
+    },
+  );
 });
 
 describe("404", () => {

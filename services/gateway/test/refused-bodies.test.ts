@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => edge[Symbol.asyncDispose]());
 
 describe("bodies that are refused", () => {
-  test("are discarded when they are short, and the connection is kept for the next request", async () => {
+  test("leave the connection open for the next request when they are short", async () => {
     const auth = `Authorization: Bearer ${edge.key}\r\n`;
     const short = `POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth}Content-Type: text/plain\r\nContent-Length: 60000\r\n\r\n`;
     const last = "GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -56,7 +56,7 @@ describe("a path that takes no body", () => {
 });
 
 describe("bodies at once", () => {
-  test("beyond the tenant's share of memory are refused with 429, and the others are taken", async () => {
+  test("are refused with 429 only beyond the tenant's share of memory", async () => {
     const entered: string[] = [];
     const gate = Promise.withResolvers<void>();
     edge.documents.beforeWork = async () => {

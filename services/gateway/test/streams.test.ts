@@ -58,7 +58,7 @@ describe("a streamed answer", () => {
     expect([opened, closed]).toEqual([1, 1]);
   });
 
-  test("is sent whole, with its length, when it is short", async () => {
+  test("is sent with its length when it is short", async () => {
     parts = async function* parts() {
       yield part;
       yield part;
@@ -77,7 +77,7 @@ describe("a streamed answer", () => {
   });
 
   test.each(["identity", "gzip", "br"])(
-    "that breaks is cut off as %s, never ended as if it were whole",
+    "in %s that breaks is cut off, never ended as if it were whole",
     async (encoding) => {
       parts = async function* parts() {
         // Noise, which no compressor can hold back for long.
@@ -94,7 +94,7 @@ describe("a streamed answer", () => {
   );
 
   test.each(["identity", "gzip", "br"])(
-    "that breaks resets the connection of an HTTP/1.0 client, to which an end would look whole (%s)",
+    "in %s that breaks resets the connection of HTTP/1.0, where an end would make it look whole",
     async (encoding) => {
       parts = async function* parts() {
         while (!arrived.signal.aborted) {
@@ -123,7 +123,7 @@ describe("a streamed answer", () => {
   });
 
   test.each(["identity", "gzip", "br"])(
-    "that breaks before its first byte is a 500 in the envelope as %s",
+    "in %s that breaks before its first byte becomes a 500 in the envelope",
     async (encoding) => {
       parts = async function* parts() {
         yield* [];

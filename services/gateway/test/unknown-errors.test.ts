@@ -56,7 +56,7 @@ async function arrived(): Promise<number> {
 }
 
 describe("an error kind that this gateway does not know", () => {
-  test("in a batch is answered by its RPC code, and the other items are created", async () => {
+  test("fails only its own item of a batch, with the public code of its RPC code", async () => {
     const odd = randomUUID();
     edge.documents.refusals.set(odd, { kind, message: "document is in quarantine", code: Code.FailedPrecondition });
     const [first, refused, last] = await postTogether([randomUUID(), odd, randomUUID()]);
@@ -64,7 +64,7 @@ describe("an error kind that this gateway does not know", () => {
     expect(refused).toEqual({ status: 409, error: { code: "CONFLICT", message: "document is in quarantine" } });
   });
 
-  test("in a batch, without an RPC code, is INTERNAL, and the other items are created", async () => {
+  test("without an RPC code fails only its own item of a batch, with INTERNAL", async () => {
     const odd = randomUUID();
     edge.documents.refusals.set(odd, { kind, message: "document is in quarantine", code: 0 });
     const [refused, other] = await postTogether([odd, randomUUID()]);
@@ -73,12 +73,12 @@ describe("an error kind that this gateway does not know", () => {
   });
 
   test.each([
-    [Code.NotFound, 404, "NOT_FOUND"],
-    [Code.ResourceExhausted, 429, "RATE_LIMITED"],
-    [Code.Unknown, 500, "INTERNAL"],
-  ])("of a failed call is answered by RPC code %s as %s %s", async (code, status, name) => {
+    ["NotFound", 404, "NOT_FOUND"],
+    ["ResourceExhausted", 429, "RATE_LIMITED"],
+    ["Unknown", 500, "INTERNAL"],
+  ] as const)("of a call that failed with the RPC code %s is answered %i %s", async (code, status, name) => {
     const detail = { desc: ErrorInfoSchema, value: { kind, message: "in quarantine" } };
-    edge.documents.listFailure = new ConnectError("in quarantine", code, undefined, [detail]);
+    edge.documents.listFailure = new ConnectError("in quarantine", Code[code], undefined, [detail]);
     const response = await fetch(`${edge.gateway.url}/v1/documents?type=core/tag`, { headers: bearer(edge.key) });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ ok: false, error: { code: name } });

@@ -78,7 +78,7 @@ const changes: readonly (readonly [name: string, change: (target: Target) => Pro
 ];
 
 test.each(changes)(
-  "%s whose commit was not confirmed is reported as failed, and takes effect on every gateway",
+  "%s whose commit is not confirmed fails, yet takes effect on every gateway",
   async (name, change, status) => {
     const tenantId = name.replaceAll(" ", "_");
     const key = await newKey(first.access, tenantId);
@@ -93,7 +93,7 @@ test.each(changes)(
   },
 );
 
-test("a revocation that MongoDB does not answer takes effect at another gateway at the call's deadline", async () => {
+test("a revocation that MongoDB does not answer takes effect at another gateway after the call's deadline", async () => {
   const tenantId = "unanswered";
   const key = await newKey(first.access, tenantId);
   const { apiKeys } = await first.access.listApiKeys({ tenantId });

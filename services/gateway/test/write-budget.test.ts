@@ -85,7 +85,7 @@ async function take(step: Step, gateways: WriteBudget[], tenantId: string, rate:
 describe("several gateways on one budget", () => {
   const fractions = fc.constantFrom(99, 100, 137, 250, 600);
 
-  test("spend at most the budget, and refuse nothing below nine tenths of it", async () => {
+  test("let pass between nine tenths of it and all of it before they refuse", async () => {
     await fc.assert(
       fc.asyncProperty(fractions, fc.array(step, { minLength: 10, maxLength: 25 }), async (count, steps) => {
         const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
@@ -190,8 +190,8 @@ describe("several gateways on one budget", () => {
   });
 });
 
-describe("message budget", () => {
-  test("a create makes no call for the budget while the gateway holds a slice of it", async () => {
+describe("a create", () => {
+  test("makes no call for the write budget while the gateway holds a slice of it", async () => {
     await using edge = await openEdge({ writeBudget: { count: 1_000, windowMs: 600_000 } });
     const database = mongo.client.db(edge.gateway.config.database);
     await using profile = await openProfile(database);

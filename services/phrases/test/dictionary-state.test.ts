@@ -19,19 +19,26 @@ test("a change that wrote nothing leaves the revision as it is", async () => {
   expect(await state.revision("untouched")).toBe("0");
 });
 
-test("a dictionary has no revision during a change, and a new one after it", async () => {
+test("a dictionary has no revision during a change", async () => {
   const change = state.change("demo");
   await change.begin();
   expect(await state.revision("demo")).toBeUndefined();
   await change.begin();
   expect(await state.revision("demo")).toBeUndefined();
   await change.end();
-  const first = await state.revision("demo");
-  expect(first).toMatch(/^[\w-]{36}$/);
-  const second = state.change("demo");
-  await second.begin();
-  await second.end();
-  expect(await state.revision("demo")).not.toBe(first);
+});
+
+test("a dictionary has another revision after each change", async () => {
+  const revisionAfterChange = async () => {
+    const change = state.change("changed");
+    await change.begin();
+    await change.end();
+    return await state.revision("changed");
+  };
+  const first = await revisionAfterChange();
+  const second = await revisionAfterChange();
+  for (const revision of [first, second]) expect(revision).toMatch(/^[\w-]{36}$/);
+  expect(second).not.toBe(first);
 });
 
 test("during two concurrent changes there is no revision until the later one ends", async () => {

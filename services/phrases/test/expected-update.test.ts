@@ -22,7 +22,7 @@ async function put(tenantId: string, phrase: object, expectedUpdatedAt = "", cre
   return JSON.parse(Buffer.from(answer.phraseJson).toString()) as Stored;
 }
 
-test("an update with the updatedAt that was read is written, and a second one with it is ABORTED", async () => {
+test("of two updates with the same updatedAt that was read, the first is written and the second ABORTED", async () => {
   const tenantId = phrases.newTenant();
   const read = await put(tenantId, { language: "sv", phrase: "kött" });
   const { id } = read;
@@ -32,7 +32,7 @@ test("an update with the updatedAt that was read is written, and a second one wi
   expect((await phrases.page({ tenantId })).phrases).toEqual([first]);
 });
 
-test("an update of a phrase that was deleted since it was read is ABORTED, and creates nothing", async () => {
+test("an update of a phrase that was deleted since it was read is ABORTED instead of creating one", async () => {
   const tenantId = phrases.newTenant();
   const { id, updatedAt } = await put(tenantId, { language: "sv", phrase: "kött" });
   await phrases.client.deletePhrase({ tenantId, phraseId: id });
@@ -40,11 +40,16 @@ test("an update of a phrase that was deleted since it was read is ABORTED, and c
   expect((await phrases.page({ tenantId })).phrases).toEqual([]);
 });
 
-test("an update without a change keeps updatedAt, and one to another phrase's text is ALREADY_EXISTS", async () => {
+test("an update without a change keeps updatedAt", async () => {
+  const tenantId = phrases.newTenant();
+  const read = await put(tenantId, { language: "sv", phrase: "kött" });
+  expect(await put(tenantId, read, read.updatedAt)).toEqual(read);
+});
+
+test("an update to another phrase's text is ALREADY_EXISTS", async () => {
   const tenantId = phrases.newTenant();
   await put(tenantId, { language: "sv", phrase: "fisk" });
   const read = await put(tenantId, { language: "sv", phrase: "kött" });
-  expect(await put(tenantId, read, read.updatedAt)).toEqual(read);
   await expect(put(tenantId, { ...read, phrase: "fisk" }, read.updatedAt)).rejects.toThrow(/already_exists/);
 });
 
@@ -71,7 +76,7 @@ test.for([
 const create = (tenantId: string, id: string, phrase: string, description = "") =>
   put(tenantId, { id, language: "sv", phrase, description }, "", true);
 
-test("create_only is ALREADY_EXISTS when another phrase has the text, and leaves that phrase as it is", async () => {
+test("create_only is ALREADY_EXISTS when another phrase has the text, which stays as it is", async () => {
   const tenantId = phrases.newTenant();
   const standing = await create(tenantId, crypto.randomUUID(), "kött", "a note");
   await expect(create(tenantId, crypto.randomUUID(), "kött")).rejects.toThrow(/already_exists/);
@@ -93,9 +98,11 @@ test("of twenty concurrent create_only calls with one text exactly one creates a
   expect((await phrases.page({ tenantId })).phrases).toHaveLength(1);
 });
 
-test("create_only without an id, or together with expected_updated_at, is INVALID_ARGUMENT", async () => {
-  const phrase = { language: "sv", phrase: "kött" };
-  await expect(put("demo", phrase, "", true)).rejects.toThrow(/invalid_argument/);
-  const read = { ...phrase, id: crypto.randomUUID() };
+test("create_only without an id is INVALID_ARGUMENT", async () => {
+  await expect(put("demo", { language: "sv", phrase: "kött" }, "", true)).rejects.toThrow(/invalid_argument/);
+});
+
+test("create_only together with expected_updated_at is INVALID_ARGUMENT", async () => {
+  const read = { language: "sv", phrase: "kött", id: crypto.randomUUID() };
   await expect(put("demo", read, "2026-11-25T10:00:00.000Z", true)).rejects.toThrow(/invalid_argument/);
 });

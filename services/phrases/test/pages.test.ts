@@ -50,7 +50,8 @@ test("a page after the first examines its own rows only", async () => {
   }
 });
 
-test("a search finds the text anywhere in a phrase, in any case and normal form, and takes it literally", async () => {
+/** A tenant with phrases, and a search in them. */
+async function openTexts() {
   const tenantId = phrases.newTenant();
   const texts = ["Kött", "köttbulle", "rökt KÖTT", "kott", "3.14", "3514", "a|b"];
   await phrases.import(
@@ -58,11 +59,20 @@ test("a search finds the text anywhere in a phrase, in any case and normal form,
     texts.map((phrase) => ({ language: "sv", phrase })),
   );
   const found = async (contains: string) => (await phrases.pages({ tenantId, contains })).phrases;
-  expect(await found("kött")).toEqual(["Kött", "köttbulle", "rökt KÖTT"]);
-  expect(await found("KO\u0308TT")).toEqual(["Kött", "köttbulle", "rökt KÖTT"]);
+  return { tenantId, found };
+}
+
+test("a search takes its text literally", async () => {
+  const { found } = await openTexts();
   expect(await found("3.1")).toEqual(["3.14"]);
   expect(await found("a|b")).toEqual(["a|b"]);
   expect(await found("(")).toEqual([]);
+});
+
+test("a search finds the text anywhere in a phrase, in any case and Unicode normal form", async () => {
+  const { tenantId, found } = await openTexts();
+  expect(await found("kött")).toEqual(["Kött", "köttbulle", "rökt KÖTT"]);
+  expect(await found("KO\u0308TT")).toEqual(["Kött", "köttbulle", "rökt KÖTT"]);
   expect((await phrases.pages({ tenantId, contains: "kött" }, 1)).phrases).toEqual(["Kött", "köttbulle", "rökt KÖTT"]);
   expect((await phrases.pages({ tenantId, contains: "kött", language: "de" })).phrases).toEqual([]);
 });
@@ -86,7 +96,7 @@ test.for([
   ["a search without a limit", { contains: "a" }],
   ["a page without a limit", { pageToken: "WzFd" }],
   ["a token that was not made here", { limit: 1, pageToken: "WzFd" }],
-  ["257 characters to search for", { limit: 1, contains: "a".repeat(257) }],
+  ["a search for 257 characters", { limit: 1, contains: "a".repeat(257) }],
   ["a language that is none", { limit: 1, language: "sv_SE" }],
 ] as const)("%s is INVALID_ARGUMENT", async ([, request]) => {
   const list = collect(phrases.client.listPhrases({ tenantId: "demo", format: PhraseFormat.JSON, ...request }));
@@ -100,12 +110,22 @@ test("a token of one language is refused for another", async () => {
   await expect(phrases.page({ tenantId, language: "sv", pageToken: next })).rejects.toThrow(/invalid_argument/);
 });
 
-test("a phrase is read by its id, and any other id is NOT_FOUND", async () => {
+/** A tenant with one phrase. */
+async function openOne() {
   const tenantId = phrases.newTenant();
   await phrases.import(tenantId, numbered(1, "sv"));
   const [stored] = (await phrases.page({ tenantId })).phrases;
+  return { tenantId, stored };
+}
+
+test("a phrase is read by its id", async () => {
+  const { tenantId, stored } = await openOne();
   const { phraseJson } = await phrases.client.getPhrase({ tenantId, phraseId: stored!.id.toUpperCase() });
   expect(JSON.parse(Buffer.from(phraseJson).toString())).toEqual(stored);
+});
+
+test("an id that is not one of the tenant's phrases is NOT_FOUND", async () => {
+  const { tenantId, stored } = await openOne();
   for (const request of [
     { tenantId: phrases.newTenant(), phraseId: stored!.id },
     { tenantId, phraseId: "nonsense" },

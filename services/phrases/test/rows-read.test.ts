@@ -36,7 +36,7 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   return entries.reduce((sum, { docsExamined }: Document) => sum + (docsExamined as number), 0);
 }
 
-test("a search reads the rows that it shows, and no others", async () => {
+test("a search reads only the rows that it shows", async () => {
   const tenantId = await newDictionary();
   expect(await rowsRead(() => phrases.page({ tenantId, language: "sv", contains: "ord" }, 200))).toBe(200);
 });
@@ -56,7 +56,7 @@ test("a dry run of an import reads the rows of its phrases once, also of a file 
   expect(await rowsRead(() => phrases.import(tenantId, renamed, { dryRun: true }))).toBe(200);
 });
 
-test("an import and a deletion by ids read their own rows, also when an id in between is left out", async () => {
+test("an import and a deletion by ids read only their own rows, also when an id in between is left out", async () => {
   const tenantId = await newDictionary();
   const { phrases: all } = await phrases.page({ tenantId, language: "de" }, 200);
   const named = [...all.slice(0, 50), ...all.slice(51)];
@@ -69,7 +69,7 @@ test("an import and a deletion by ids read their own rows, also when an id in be
   expect(await rowsRead(() => phrases.client.batchDeletePhrases({ tenantId, phraseIds }))).toBe(199);
 });
 
-test("deleting a language reads the rows of that language", async () => {
+test("deleting a language reads only the rows of that language", async () => {
   const tenantId = await newDictionary();
   const rowsOfDeletion = (dryRun: boolean) =>
     rowsRead(() => phrases.client.deleteLanguage({ tenantId, language: "sv", dryRun }));

@@ -45,7 +45,7 @@ test.each([
   ["nothing", ""],
   ["31 bytes", key.subarray(1)],
   ["33 bytes", Buffer.concat([key, key.subarray(0, 1)])],
-  ["16 bytes in hex, which are 32 characters", key.toString("hex").slice(32)],
+  ["32 characters that are 16 bytes in hex", key.toString("hex").slice(32)],
   ["a passphrase of 32 characters", "correct horse battery staple 123"],
   ["64 characters that are not hex", "g".repeat(64)],
 ])("a KEK file with %s is refused, without showing it", (_, content) => {
@@ -55,12 +55,12 @@ test.each([
   expect(() => kekOf(path)).toThrow(/^SIGNING_KEK_FILE: \S+ must hold 32 random bytes: raw, in hex, or in base64$/);
 });
 
-test.each(["0400", "0440", "0600", "0640"])("mode %s is accepted: Kubernetes hands secrets out by group", (mode) => {
+test.each(["0400", "0440", "0600", "0640"])("a KEK file of mode %s is accepted", (mode) => {
   expect(kekOf(kekFile(key, Number.parseInt(mode, 8)))).toEqual(key);
 });
 
 test.each(["0644", "0604", "0620", "0660", "0777"])(
-  "mode %s is refused: others could read or replace the key",
+  "a KEK file of mode %s is refused: others could read or replace the key",
   (mode) => {
     expect(() => kekOf(kekFile(key, Number.parseInt(mode, 8)))).toThrow(`has mode ${mode}`);
   },
@@ -80,12 +80,16 @@ test("a missing file, a folder and a huge file are refused, each with its own me
   expect(() => kekOf(kekFile(Buffer.alloc(10_000)))).toThrow("is too long");
 });
 
-test("signing is on unless SIGNING is off, and every missing or malformed setting is named in one error", () => {
+test("signing is on unless SIGNING is off", () => {
   expect(configWith({ SIGNING_KEK_FILE: kekFile(key) }).isOn).toBe(true);
+  expect(configWith({ SIGNING: "off", SIGNING_KEK_FILE: kekFile(key) }).isOn).toBe(false);
+  expect(() => configWith({ SIGNING: "yes" })).toThrow("SIGNING must be one of on, off");
+});
+
+test("every missing or malformed setting is named in one error", () => {
   expect(() => readConfig({ MESH_PORT: "x" })).toThrow(
     /MONGODB_URL is required[^]*MESH_PORT[^]*SIGNING_KEK_FILE is req[^]*ATTESTATION_KEY_FILE is req/,
   );
-  expect(() => configWith({ SIGNING: "yes" })).toThrow("SIGNING must be one of on, off");
 });
 
 test("with signing off a KEK is needed, too, because the list of keys is stated", () => {
@@ -96,7 +100,7 @@ test("with signing off a KEK is needed, too, because the list of keys is stated"
   );
 });
 
-test("old keys are read beside the new ones; an old KEK that is the new one, or absent, is refused", () => {
+test("old keys are read beside the new ones", () => {
   const [one, two] = [kekFile(key), kekFile(randomBytes(32))];
   const config = configWith({
     SIGNING_KEK_FILE: two,
@@ -106,21 +110,33 @@ test("old keys are read beside the new ones; an old KEK that is the new one, or 
   });
   expect(config.oldKek?.export()).toEqual(key);
   expect(config.attestationKeys.map((each) => each.export().equals(key))).toEqual([false, true]);
+});
+
+test("an old KEK that is the new one is refused", () => {
+  const one = kekFile(key);
   expect(() => configWith({ SIGNING_KEK_FILE: one, SIGNING_OLD_KEK_FILE: kekFile(key) })).toThrow("the same KEK");
+});
+
+test("an old KEK whose file is missing is refused", () => {
+  const one = kekFile(key);
   expect(() => configWith({ SIGNING_KEK_FILE: one, SIGNING_OLD_KEK_FILE: join(folder, "absent") })).toThrow(
     "SIGNING_OLD_KEK_FILE",
   );
 });
 
-test("keys are published a day ahead and replaced after 90 days, unless an operator decides otherwise", () => {
-  const ring = (variables: Record<string, string>) =>
-    configWith({ SIGNING: "off", SIGNING_KEK_FILE: kekFile(key), ...variables }).ring;
-  const dayMs = 86_400_000;
-  expect(ring({})).toEqual({ prepublishMs: dayMs, rotateAfterMs: 90 * dayMs });
-  expect(ring({ PREPUBLISH_HOURS: "3", ROTATION_DAYS: "0" })).toEqual({
-    prepublishMs: dayMs / 8,
-    rotateAfterMs: undefined,
-  });
+const dayMs = 86_400_000;
+const ring = (variables: Record<string, string>) =>
+  configWith({ SIGNING: "off", SIGNING_KEK_FILE: kekFile(key), ...variables }).ring;
+
+test("keys are replaced after 90 days unless ROTATION_DAYS is another number, or 0 for never", () => {
+  expect(ring({}).rotateAfterMs).toBe(90 * dayMs);
+  expect(ring({ ROTATION_DAYS: "7" }).rotateAfterMs).toBe(7 * dayMs);
+  expect(ring({ ROTATION_DAYS: "0" }).rotateAfterMs).toBe(undefined);
+});
+
+test("keys are published a day ahead unless PREPUBLISH_HOURS is another number, of at least 3", () => {
+  expect(ring({}).prepublishMs).toBe(dayMs);
+  expect(ring({ PREPUBLISH_HOURS: "3" }).prepublishMs).toBe(dayMs / 8);
   expect(() => ring({ PREPUBLISH_HOURS: "2" })).toThrow("PREPUBLISH_HOURS must be an integer from 3 to 720");
 });
 

@@ -76,7 +76,7 @@ describe("a snapshot is not signed", () => {
   });
 });
 
-test("a new attestation key replaces the old one while both are accepted, and then the old is refused", async () => {
+test("a new attestation key is accepted beside the old one, and then in its place", async () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
   const file = (name: string, key: Buffer) => {
     const path = join(dirname(kekFile), name);

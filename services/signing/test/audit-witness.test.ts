@@ -83,7 +83,7 @@ async function open() {
   };
 }
 
-test("an audit of a whole ledger finds no fault, and counts the snapshot that is not settled yet", async () => {
+test("an audit finds no fault in a whole ledger of which documents has not settled the last snapshot", async () => {
   await using world = await open();
   const report = await world.audit();
   expect(report).toMatchObject({ batches: 3n, entries: 5n, fault: "" });
@@ -112,7 +112,7 @@ test("an audit finds a snapshot that was signed without documents, because docum
   expect((await world.audit()).fault).toBe(`${nameOf(world.items[3]!)} was signed, and documents has no such snapshot`);
 });
 
-test("a signature that was replaced after a revocation is outdated in documents, and no fault", async () => {
+test("a signature that was replaced after a revocation counts as outdated in documents, not as a fault", async () => {
   await using world = await open();
   const { keys } = await world.admin.listRing({}, asAdmin);
   await world.admin.revokeKey({ keyId: keys[0]!.keyId, emergency: true }, asAdmin);
@@ -126,14 +126,18 @@ test("a signature that was replaced after a revocation is outdated in documents,
   expect(report.documents).toMatchObject({ signatures: 4n, outdated: 1n, unsettled: 1n, revoked: 4n });
 });
 
-test("the audit fails while documents is down, and reports no comparison without an address of documents", async () => {
-  await using world = await open();
+/** Audits an empty ledger by a signing process with the given address of documents. */
+async function auditWith(address: Record<string, string>) {
   const variables = { SIGNING_KEK_FILE: kekFile, GRPC_PORT: "0" };
-  const audit = async (more: Record<string, string>) => {
-    await using signing = await runSigning(world.signing.database, { ...variables, ...more });
-    using admin = openRpcClient(KeyAdminService, { target: `127.0.0.1:${signing.service.grpcPort}` });
-    return await admin.auditLedger({}, asAdmin);
-  };
-  expect((await audit({})).documents).toBeUndefined();
-  await expect(audit({ DOCUMENTS_TARGET: "127.0.0.1:1" })).rejects.toThrow("unavailable");
+  await using signing = await runSigning(testDatabaseName("signing"), { ...variables, ...address });
+  using admin = openRpcClient(KeyAdminService, { target: `127.0.0.1:${signing.service.grpcPort}` });
+  return await admin.auditLedger({}, asAdmin);
+}
+
+test("an audit without an address of documents reports no comparison", async () => {
+  expect((await auditWith({})).documents).toBeUndefined();
+});
+
+test("an audit fails while documents is down", async () => {
+  await expect(auditWith({ DOCUMENTS_TARGET: "127.0.0.1:1" })).rejects.toThrow("unavailable");
 });

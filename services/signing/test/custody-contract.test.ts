@@ -64,7 +64,7 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     await expect(custody.open({ ...a, keyId: b.keyId, publicKey: b.publicKey })).rejects.toThrow("was changed");
   });
 
-  test("refuses a key of another custody, and names that custody", async () => {
+  test("refuses a key of another custody with an error that names that custody", async () => {
     const key = await custody.generate();
     const elsewhere = { ...key, sealed: { ...key.sealed, custody: "elsewhere" } };
     const opening = custody.open(elsewhere);
@@ -73,12 +73,18 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     await expect(custody.openSealKey(elsewhere.sealed)).rejects.toThrow('is in the custody "elsewhere"');
   });
 
-  test("makes the same MACs with a seal key that was opened again, and other MACs with another key", async () => {
-    const [a, b] = [await custody.generateSealKey(), await custody.generateSealKey()];
-    const macs = [await custody.openSealKey(a), await restarted.openSealKey(a), await custody.openSealKey(b)];
-    const [one, two, other] = await Promise.all(macs.map((key) => key.mac(message)));
+  test("makes the same MACs with a seal key that another process opened", async () => {
+    const sealed = await custody.generateSealKey();
+    const macs = [await custody.openSealKey(sealed), await restarted.openSealKey(sealed)];
+    const [one, two] = await Promise.all(macs.map((key) => key.mac(message)));
     expect(one).toHaveLength(32);
     expect(Buffer.from(two!)).toEqual(Buffer.from(one!));
+  });
+
+  test("makes other MACs with another seal key", async () => {
+    const [a, b] = [await custody.generateSealKey(), await custody.generateSealKey()];
+    const macs = [await custody.openSealKey(a), await custody.openSealKey(b)];
+    const [one, other] = await Promise.all(macs.map((key) => key.mac(message)));
     expect(Buffer.from(other!)).not.toEqual(Buffer.from(one!));
   });
 
@@ -93,17 +99,28 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     }
   });
 
-  test("wraps a key and a seal anew, which sign and seal as before; a second time changes nothing", async () => {
+  async function rewrapBoth() {
     const key = await custody.generate();
     const seal = await custody.generateSealKey();
     const rewrapped = { ...key, sealed: await renewed.rewrap(key) };
-    const newSeal = await renewed.rewrapSealKey(seal);
-    expect(await signs(renewed, rewrapped)).toBe(true);
+    return { seal, rewrapped, newSeal: await renewed.rewrapSealKey(seal) };
+  }
+
+  test("wraps a key anew, which signs as before", async () => {
+    expect(await signs(renewed, (await rewrapBoth()).rewrapped)).toBe(true);
+  });
+
+  test("wraps a seal key anew, which makes the same MACs as before", async () => {
+    const { seal, newSeal } = await rewrapBoth();
     const macs = [
       await (await custody.openSealKey(seal)).mac(message),
       await (await renewed.openSealKey(newSeal)).mac(message),
     ];
     expect(Buffer.from(macs[1]!)).toEqual(Buffer.from(macs[0]!));
+  });
+
+  test("changes nothing when it wraps a key and a seal key anew a second time", async () => {
+    const { rewrapped, newSeal } = await rewrapBoth();
     expect(await renewed.rewrap(rewrapped)).toBe(rewrapped.sealed);
     expect(await renewed.rewrapSealKey(newSeal)).toBe(newSeal);
   });

@@ -23,7 +23,7 @@ const renewed = { SIGNING_KEK_FILE: keks.make(2) };
 const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "test" } };
 afterAll(() => stack.disposeAsync());
 
-test("a start with a wrong KEK fails with an error that says so, and leaves a paused ring as it was", async () => {
+test("a start with a wrong KEK fails with a ConfigError, without a change to a paused ring", async () => {
   const database = testDatabaseName("signing");
   await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
   await runSigning(database, off).then((signing) => signing[Symbol.asyncDispose]());
@@ -77,7 +77,7 @@ async function kekIdsIn(database: string): Promise<string[]> {
 }
 
 describe("a new KEK", () => {
-  test("replaces the old one process by process while both sign; then nothing opens with the old one", async () => {
+  test("replaces the old one process by process while signing goes on, until the old one opens nothing", async () => {
     const database = testDatabaseName("signing");
     const processes = [await open(database, on), await open(database, on)];
     await using cleanup = new AsyncDisposableStack();
@@ -133,7 +133,7 @@ describe("a new KEK", () => {
     await expect(runSigning(database, on)).rejects.toThrow("wrong KEK");
   });
 
-  test("is in place wholly or not at all when the process dies, and a repeat completes it", async () => {
+  test("is in place wholly or not at all when the process that puts it there dies", async () => {
     const database = testDatabaseName("signing");
     await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
     const store = new RingStore(client.db(database));

@@ -24,7 +24,7 @@ function openEnded({ keys }: ListKeysResponse): string[] {
   return keys.flatMap(({ keyId, validUntil }) => (validUntil ? [] : [keyId]));
 }
 
-test("a first start publishes one active key and one standby, named by their own digests", async () => {
+test("a first start publishes one active key, and one standby that may sign a day later", async () => {
   await using signing = await runSigning(testDatabaseName("signing"), on);
   const list = await signing.trustList.listKeys({});
   expect(list.revision).toBe(1n);
@@ -32,11 +32,6 @@ test("a first start publishes one active key and one standby, named by their own
   expect(openEnded(list)).toEqual([list.activeKeyId]);
   const [active, standby] = list.keys;
   expect(active!.keyId).toBe(list.activeKeyId);
-  for (const { keyId, publicKey, algorithm } of list.keys) {
-    expect(algorithm).toBe("ed25519");
-    const fingerprint = createHash("sha256").update(publicKey).digest("base64url").slice(0, 16);
-    expect(keyId).toBe(`ed25519-${fingerprint}`);
-  }
   const wait = timestampDate(standby!.validFrom!).getTime() - timestampDate(active!.validFrom!).getTime();
   expect(wait).toBe(24 * 3_600_000);
   expectStated(list);
@@ -45,7 +40,18 @@ test("a first start publishes one active key and one standby, named by their own
   }
 });
 
-test("two processes that start at once on an empty database end with one ring, and both sign under it", async () => {
+test("keys are named by their own digests", async () => {
+  await using signing = await runSigning(testDatabaseName("signing"), on);
+  const { keys } = await signing.trustList.listKeys({});
+  expect(keys).toHaveLength(2);
+  for (const { keyId, publicKey, algorithm } of keys) {
+    expect(algorithm).toBe("ed25519");
+    const fingerprint = createHash("sha256").update(publicKey).digest("base64url").slice(0, 16);
+    expect(keyId).toBe(`ed25519-${fingerprint}`);
+  }
+});
+
+test("two processes that start at once on an empty database end with one ring, under which both sign", async () => {
   for (let round = 0; round < 5; round += 1) {
     const database = testDatabaseName("signing");
     const [one, two] = await Promise.all([runSigning(database, on), runSigning(database, on)]);
@@ -92,7 +98,7 @@ test("the database contains no private key in the clear", async () => {
   }
 });
 
-test("with signing off from the first day there is no key, and nothing is signed", async () => {
+test("with signing off from the first day there is no key, so that nothing is signed", async () => {
   await using signing = await runSigning(testDatabaseName("signing"), off);
   const list = await signing.trustList.listKeys({});
   expect(list).toMatchObject({ activeKeyId: "", keys: [], revision: 1n });
@@ -103,7 +109,7 @@ test("with signing off from the first day there is no key, and nothing is signed
   expect((failure as ConnectError).rawMessage).toBe("signing is off");
 });
 
-test("while signing is off every listed key has an end; once it is on again, the same key signs", async () => {
+test("a pause gives every listed key an end, until signing is on again and the same key signs", async () => {
   const database = testDatabaseName("signing");
   const items = [digest()];
   const first = await (async () => {

@@ -67,7 +67,7 @@ async function wrapping(database: string): Promise<{ kekIds: string[]; revision:
 }
 
 test(
-  `a rewrap killed at ${kills} moments leaves the ring under one KEK, and signing goes on`,
+  `a rewrap killed at ${kills} moments leaves a ring under one KEK that still signs`,
   { timeout: 300_000 },
   async () => {
     const database = testDatabaseName("signing");

@@ -60,12 +60,12 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
   ],
   ["another list key", ({ rings }) => rings.updateOne({}, { $set: { "listKey.publicKey": spki } }), "does not hold"],
   ["a planted delegation", ({ rings }) => rings.updateOne({}, { $set: { "listKey.delegation": "" } }), "does not hold"],
-  ["no list key", ({ rings }) => rings.updateOne({}, { $unset: { listKey: "" } }), "cannot be read: listKey"],
+  ["a list key taken out", ({ rings }) => rings.updateOne({}, { $unset: { listKey: "" } }), "cannot be read: listKey"],
   ["a key taken out", ({ rings }) => rings.updateOne({}, { $pop: { keys: 1 } as never }), "does not hold"],
   ["another revision", ({ rings }) => rings.updateOne({}, { $inc: { revision: 7 } }), "does not hold"],
-  ["no seal", ({ rings }) => rings.updateOne({}, { $unset: { seal: "", mac: "" } }), "has no seal"],
+  ["a seal taken out", ({ rings }) => rings.updateOne({}, { $unset: { seal: "", mac: "" } }), "has no seal"],
   ["an old ring brought back", ({ rings, older }) => rings.replaceOne({}, older), "an old key ring was brought back"],
-  ["no ring", ({ rings }) => rings.deleteOne({}), "is gone"],
+  ["a deleted ring", ({ rings }) => rings.deleteOne({}), "is gone"],
   [
     "a public key that is text",
     ({ rings }) => rings.updateOne({}, { $set: { "keys.0.publicKey": "MCowBQYDK2Vw" } }),
@@ -76,7 +76,11 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
     ({ rings }) => rings.updateOne({}, { $set: { "keys.1.validFrom": "2026-01-01" } }),
     "cannot be read: keys.1.validFrom",
   ],
-  ["no list of keys", ({ rings }) => rings.updateOne({}, { $set: { keys: "none" } }), "cannot be read: keys"],
+  [
+    "a list of keys that is text",
+    ({ rings }) => rings.updateOne({}, { $set: { keys: "none" } }),
+    "cannot be read: keys",
+  ],
   [
     "another envelope of the seal",
     ({ rings }) => rings.updateOne({}, { $set: { "seal.envelope": Buffer.alloc(150) } }),
@@ -86,7 +90,7 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
 
 // The cases run at the same time, because a signer looks at its ring only once a second.
 test.concurrent.each(damages)(
-  "%s stops the signer within seconds, and the last good trust list stays",
+  "%s stops the signer within seconds, but not the last good trust list",
   async (_, damage, message) => {
     const database = testDatabaseName("signing");
     const rings = client.db(database).collection("ring");
@@ -146,7 +150,7 @@ test("a ring that is put right makes the signer ready again", async () => {
   await expect(signing.signing.signSnapshots({ items: [digest()] })).resolves.toBeDefined();
 });
 
-test.each(damages)("%s fails a start, and no new ring is made", async (_, damage, message) => {
+test.each(damages)("%s makes a start fail instead of making a new ring", async (_, damage, message) => {
   const database = testDatabaseName("signing");
   const rings = client.db(database).collection("ring");
   let older: Document | undefined;

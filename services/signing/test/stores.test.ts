@@ -56,7 +56,7 @@ function comparable({ sealed, publicKey, ...key }: KeyRing["keys"][number]) {
   return { ...key, custody: sealed?.custody, envelope, publicKey: Buffer.from(publicKey) };
 }
 
-test("of 16 changes to one revision of the ring one is stored, and the others answer false", async () => {
+test("only one of 16 changes to one revision of the ring is stored", async () => {
   const [rings] = ringStores();
   const founded = await Promise.all(Array.from({ length: 16 }, () => rings.save(ring)));
   expect(founded.filter(Boolean)).toHaveLength(1);
@@ -132,7 +132,7 @@ test("a process that dies after storing has signed: the retry gets that signatur
   expect(fresh).toMatchObject({ kind: "signed", signature: { signedAt: afterwards() } });
 });
 
-test("two processes that record at once chain their batches without a gap, each snapshot once", async () => {
+test("two processes that record at once make one chain of batches with each snapshot once", async () => {
   const db = mongo.client.db(testDatabaseName("signing"));
   const [one, two] = [new LedgerStore(db, () => sealKey), new LedgerStore(db, () => sealKey)];
   await ensureIndexes(db, LedgerStore.indexes);
@@ -151,7 +151,7 @@ test("two processes that record at once chain their batches without a gap, each 
   expect(report).toMatchObject({ entries: 40, fault: undefined });
 });
 
-test("a batch that cannot be stored is not answered, and the next one is", async () => {
+test("a batch that cannot be stored fails without stopping the next one", async () => {
   const db = mongo.client.db(testDatabaseName("signing"));
   const ledger = new LedgerStore(db, () => sealKey);
   await ensureIndexes(db, LedgerStore.indexes);

@@ -29,7 +29,7 @@ test("a file with one object is one entry", async () => {
   expect(await entriesOf("one.json", ' \n{"uri":"a"}\n')).toEqual([["one.json", { value: { uri: "a" } }]]);
 });
 
-test("each member of a list is an entry, and one that is no object is a fault that says what it is", async () => {
+test("each member of a list is an entry, which is a fault if the member is no object", async () => {
   expect(await entriesOf("list.json", '[{"uri":"a"}, 7, null, [], "x", {"uri":"b"}]')).toEqual([
     ["list.json[0]", { value: { uri: "a" } }],
     ["list.json[1]", { fault: "is a number, not an object" }],
@@ -40,15 +40,21 @@ test("each member of a list is an entry, and one that is no object is a fault th
   ]);
 });
 
-test("NDJSON is recognised by its name or its first line, and a bad line does not affect the others", async () => {
-  const lines = '\ufeff{"id":"a"}\r\n\r\n{"id":\n{"id":"b"}\n';
+test("NDJSON is recognised by its name or its first line", async () => {
   for (const name of ["lines.ndjson", "lines.json"]) {
-    expect(await entriesOf(name, lines)).toEqual([
+    expect(await entriesOf(name, '\ufeff{"id":"a"}\r\n\r\n{"id":"b"}\n')).toEqual([
       [`${name}:1`, { value: { id: "a" } }],
-      [`${name}:3`, { fault: expect.stringContaining("is not JSON") }],
-      [`${name}:4`, { value: { id: "b" } }],
+      [`${name}:3`, { value: { id: "b" } }],
     ]);
   }
+});
+
+test("a line of NDJSON that is not JSON is a fault, and the lines around it are entries", async () => {
+  expect(await entriesOf("bad.ndjson", '{"id":"a"}\n{"id":\n{"id":"b"}\n')).toEqual([
+    ["bad.ndjson:1", { value: { id: "a" } }],
+    ["bad.ndjson:2", { fault: expect.stringContaining("is not JSON") }],
+    ["bad.ndjson:3", { value: { id: "b" } }],
+  ]);
 });
 
 test("an .ndjson file of a single line is one entry, named with the number of the line", async () => {

@@ -5,7 +5,7 @@ import { splitCsv } from "./split-csv.ts";
 const phrasesIn = (text: string, format: "words" | "json") =>
   partsOf(text, format, "sv").flatMap((part) => JSON.parse(part.text) as { language: string; phrase: string }[]);
 
-test("a list of words has one word a line, and blank lines and CR are dropped", () => {
+test("each line of a list of words that is not blank is one word, without blanks and CR around it", () => {
   expect(phrasesIn("å\r\n\r\n två ord \nö", "words")).toEqual([
     { language: "sv", phrase: "å" },
     { language: "sv", phrase: "två ord" },
@@ -13,7 +13,7 @@ test("a list of words has one word a line, and blank lines and CR are dropped", 
   ]);
 });
 
-test("JSON may be an array or an export of phrases, and any other form is refused", () => {
+test("JSON must be an array or an export of phrases", () => {
   expect(phrasesIn('[{"phrase":"a"}]', "json")).toEqual([{ phrase: "a" }]);
   expect(phrasesIn('{"phrases":[{"phrase":"a"}]}', "json")).toEqual([{ phrase: "a" }]);
   for (const text of ["{", "5", "null", '{"data":[]}']) {
@@ -21,12 +21,20 @@ test("JSON may be an array or an export of phrases, and any other form is refuse
   }
 });
 
-test("a CSV is cut between records, and faults name the lines of the whole file", () => {
+function partsOfLongCsv() {
   const rows = Array.from({ length: 50_001 }, (_, n) => `sv,"ord\r\n""${n}"""\r\n`);
-  const [first, second, ...others] = partsOf(`language,phrase\r\n${rows.join("")}`, "csv", "");
+  return partsOf(`language,phrase\r\n${rows.join("")}`, "csv", "");
+}
+
+test("a CSV is cut between records, never at a line break within one", () => {
+  const [first, second, ...others] = partsOfLongCsv();
   expect(others).toHaveLength(4);
   expect([first!.rows, second!.rows, others.at(-1)!.rows]).toEqual([10_000, 10_000, 1]);
   expect(second!.text.startsWith('language,phrase\nsv,"ord\r\n""10000"""\r\nsv,')).toBe(true);
+});
+
+test("a faulty row in a part of a CSV is named by its line in the whole file", () => {
+  const [first, second] = partsOfLongCsv();
   expect(first!.nameOfRow({ line: 2 })).toBe("line 2");
   expect(second!.nameOfRow({ line: 4 })).toBe("line 20004");
 });
@@ -45,7 +53,7 @@ test("lines with only separators count as blank, around the header and below the
   expect(part!.nameOfRow({ line: 2 })).toBe("line 4");
 });
 
-test("a line sep=; above the header is left out, and counted as a line", () => {
+test("a line sep=; above the header is left out without a shift of the line numbers of rows", () => {
   for (const first of ["sep=;", '"sep=;"', "SEP=;"]) {
     const [part] = partsOf(`${first}\r\nlanguage;phrase\r\nsv;a\r\n`, "csv", "");
     expect(part).toMatchObject({ rows: 1, text: "language;phrase\nsv;a\r\n" });
@@ -53,12 +61,15 @@ test("a line sep=; above the header is left out, and counted as a line", () => {
   }
 });
 
-test("an empty CSV has no records, and one with only a header has no parts", () => {
+test("an empty CSV has no records", () => {
   expect(splitCsv("").records).toEqual([]);
+});
+
+test("a CSV with only a header has no parts", () => {
   expect(partsOf("language,phrase\n", "csv", "")).toEqual([]);
 });
 
-test("a file that fits into one request is one part, and a file with too many rows or bytes is cut", () => {
+test("a file is cut only if it has too many rows or bytes for one request", () => {
   const words = (count: number, size: number) => `${"å".repeat(size)}\n`.repeat(count);
   expect(partsOf(words(50_000, 3), "words", "sv")).toHaveLength(1);
   expect(partsOf(words(50_001, 3), "words", "sv")).toHaveLength(6);

@@ -40,13 +40,13 @@ const send = <T>(_: unknown, each: () => Promise<T>) => each();
 
 const counts = { imported: 2, created: 1, changed: 0, unchanged: 1, deleted: 1 };
 
-test("a dry run counts what a replacement would change, and changes nothing", async () => {
+test("a dry run counts what a replacement would change, without changing it", async () => {
   const language = dictionary(["bleibt", "geht"]);
   expect(await replaceLanguage(language, parts, { dryRun: true, send })).toEqual(counts);
   expect([...language.phrases]).toEqual(["bleibt", "geht"]);
 });
 
-test("every part is checked before the first is written, and old phrases are deleted after the last is", async () => {
+test("a replacement checks every part, then writes every part, then deletes the old phrases", async () => {
   const language = dictionary(["bleibt", "geht"]);
   expect(await replaceLanguage(language, parts, { dryRun: false, send })).toEqual(counts);
   expect(language.calls).toEqual(["ids", "dry run", "dry run", "import", "import", "delete"]);
@@ -54,7 +54,7 @@ test("every part is checked before the first is written, and old phrases are del
 });
 
 test.for([0, 1, 2, 3, 4, 5])(
-  "a process that dies before call %i leaves every old phrase, and a repeat completes the replacement",
+  "a replacement that dies before call %i leaves every old phrase for a repeat, which completes it",
   async (call) => {
     const language = dictionary(["bleibt", "geht"], call);
     await expect(replaceLanguage(language, parts, { dryRun: false, send })).rejects.toThrow("killed");

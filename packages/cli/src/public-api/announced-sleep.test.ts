@@ -10,12 +10,18 @@ function open({ isTTY = false } = {}) {
   return { announcedSleep: announcedSleep(world), sleep, said: () => (stderr.read() as string | null) ?? "" };
 }
 
-test("a long pause is announced, a short one is not, and both are slept in full", async () => {
-  const { announcedSleep, sleep, said } = open();
-  await announcedSleep(4_000);
+test("only a pause of 5 s or more is announced", async () => {
+  const { announcedSleep, said } = open();
+  await announcedSleep(4_999);
   expect(said()).toBe("");
+  await announcedSleep(5_000);
+  expect(said()).toBe("the platform asks to come back in 5 s: waiting\n");
+});
+
+test("a pause is slept in full, whether it is announced or not", async () => {
+  const { announcedSleep, sleep } = open();
+  await announcedSleep(4_000);
   await announcedSleep(8_400);
-  expect(said()).toBe("the platform asks to come back in 9 s: waiting\n");
   expect(sleep.mock.calls).toEqual([[4_000], [8_400]]);
 });
 

@@ -2,6 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { settingNames } from "./setting-rules.ts";
 import { resolveSettings, type SettingSources } from "./settings.ts";
 
 let root: string;
@@ -56,27 +57,45 @@ test("a dev stack's API key is that of the tenant, whether a flag or a variable 
   expect((await resolve({ env: { VIDIMUS_TENANT: "rival" } })).get("key")).toBe("vk_rival");
 });
 
-test("a flag goes before the environment, the environment before a profile; an empty value is absent", async () => {
-  const env = { VIDIMUS_API_KEY: "vk_env", VIDIMUS_GATEWAY: "" };
+test("a flag goes before the environment, and the environment before a profile", async () => {
+  const env = { VIDIMUS_API_KEY: "vk_env" };
   const flags = { profile: "staging" };
   expect((await resolve({ env, flags: { ...flags, key: "vk_flag" } })).get("key")).toBe("vk_flag");
   expect((await resolve({ env, flags })).get("key")).toBe("vk_env");
-  expect((await resolve({ env, flags })).get("gateway")).toBe("https://api.example.org");
+  expect((await resolve({ flags })).get("key")).toBe("vk_staging");
+});
+
+test("an empty variable counts as absent", async () => {
+  const settings = await resolve({ env: { VIDIMUS_GATEWAY: "" }, flags: { profile: "staging" } });
+  expect(settings.get("gateway")).toBe("https://api.example.org");
+});
+
+test("a variable may name the profile", async () => {
   expect((await resolve({ env: { VIDIMUS_PROFILE: "staging" } })).get("key")).toBe("vk_staging");
 });
 
 test("when a profile is named, no setting comes from the dev stack of the folder", async () => {
   const settings = await resolve({ flags: { profile: "staging" } });
+  expect(settingNames.filter((name) => settings.find(name) !== undefined).toSorted()).toEqual([
+    "gateway",
+    "key",
+    "role",
+    "tenant",
+  ]);
   expect(() => settings.get("documents")).toThrow(
     'profile "staging" has none: pass --documents or set VIDIMUS_DOCUMENTS',
   );
 });
 
-test("without a dev stack the message says what to do, and no tenant is assumed", async () => {
+test("the error about a setting without a dev stack says what to do", async () => {
   const settings = await resolve({ cwd: root });
   expect(() => settings.get("gateway")).toThrow(
     "no dev stack found: run `npm start`, or pass --gateway or set VIDIMUS_GATEWAY",
   );
+});
+
+test("without a dev stack no tenant is assumed", async () => {
+  const settings = await resolve({ cwd: root });
   expect(() => settings.get("tenant")).toThrow("--tenant");
 });
 
@@ -158,12 +177,16 @@ describe("a planted .vidimus/dev.json", () => {
     }
   });
 
-  test("that others may read or write, or that is in a folder that others may write to, is refused", async () => {
+  test("that others may read or write is refused", async () => {
     const cwd = await mkdtemp(join(root, "modes-"));
     for (const mode of [0o644, 0o620, 0o602]) {
       await plant(cwd, mode);
       await expect(resolve({ cwd, env })).rejects.toThrow("chmod 600 it");
     }
+  });
+
+  test("in a folder that others may write to is refused", async () => {
+    const cwd = await mkdtemp(join(root, "open-"));
     await plant(cwd);
     await chmod(join(cwd, ".vidimus"), 0o777);
     await expect(resolve({ cwd, env })).rejects.toThrow("others may write to");
@@ -204,21 +227,29 @@ test("a flag or a variable may name a file with the secret instead of stating th
   );
 });
 
-test("a stated secret goes before a file with it, and a flag of either kind before the environment", async () => {
+test("a stated secret goes before a file with one", async () => {
   const file = join(root, "other-key");
   await writeFile(file, "vk_of_file\n", { mode: 0o600 });
   expect((await resolve({ env: { VIDIMUS_API_KEY: "vk_env", VIDIMUS_API_KEY_FILE: file } })).get("key")).toBe("vk_env");
   expect((await resolve({ flags: { key: "vk_flag", "key-file": file } })).get("key")).toBe("vk_flag");
+});
+
+test("a file with a secret that a flag names goes before a secret in the environment", async () => {
+  const file = join(root, "flag-key");
+  await writeFile(file, "vk_of_file\n", { mode: 0o600 });
   expect((await resolve({ flags: { "key-file": file }, env: { VIDIMUS_API_KEY: "vk_env" } })).get("key")).toBe(
     "vk_of_file",
   );
 });
 
-test("a missing file of a secret is a fault, and settings that are no secrets have no files", async () => {
+test("a file with a secret that cannot be read is a fault", async () => {
   await expect(resolve({ flags: { "key-file": "/nowhere" } })).rejects.toThrow(
     "--key-file: /nowhere cannot be read (ENOENT)",
   );
   const env = { VIDIMUS_NATS_FILE: "/nowhere" };
   await expect(resolve({ env })).rejects.toThrow("VIDIMUS_NATS_FILE: /nowhere cannot be read (ENOENT)");
+});
+
+test("a variable that names a file is ignored for a setting that is no secret", async () => {
   await expect(resolve({ env: { VIDIMUS_GATEWAY_FILE: "/nowhere" } })).resolves.toBeDefined();
 });

@@ -18,7 +18,10 @@ test("a table without rows is the word none", () => {
   expect(table(["id"], [])).toBe("none");
 });
 
-test("text from elsewhere cannot steer the terminal or break a row", () => {
+test("control characters and line breaks in a cell are replaced", () => {
   expect(table(["name"], [["a\u001b[31mb\nc"]])).toBe("NAME\na\ufffd[31mb c");
+});
+
+test("printable replaces control characters other than tab and line feed", () => {
   expect(printable("x\u0007\u202ey\u009bz\tå\n")).toBe("x\ufffd\ufffdy\ufffdz\tå\n");
 });

@@ -44,7 +44,7 @@ test("a mongod on PATH is taken before a cached one", async () => {
   expect(await find()).toBe(onPath);
 });
 
-test("a mongod on PATH that is too old is ignored and reported", async () => {
+test("a mongod on PATH that is too old is ignored with a report", async () => {
   await program(join(dir, "path", "mongod"), version("4.4.29"));
   await program(cached(), version("6.0.5"));
   expect(await find()).toBe(cached());
@@ -65,7 +65,7 @@ test.for([
   ["libcrypto.so.3: cannot open shared object file", "apt-get install libssl3"],
   ["libcurl.so.4: cannot open shared object file", "apt-get install libcurl4"],
   ["/lib/libc.so.6: version `GLIBC_2.34' not found", "the glibc of Ubuntu 22.04, Debian 12 or newer"],
-] as const)("a binary the loader refuses for %s is reported with its remedy", async ([complaint, remedy]) => {
+] as const)("a remedy is reported for the loader's fault %s", async ([complaint, remedy]) => {
   await program(
     cached(),
     `echo "error while loading shared libraries: ${complaint.replaceAll("`", "")}" >&2; exit 127`,

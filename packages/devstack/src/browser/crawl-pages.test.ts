@@ -11,6 +11,6 @@ test.for([
   ["/t/demo/deliveries/snp_0f6ac51452484d4f671082cecc54af2b_12", "/t/demo/deliveries/:id"],
   ["/t/demo/replays?endpoint=01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77", "/t/demo/replays?endpoint"],
   ["/t/demo/keys?state=all&page=x&state=", "/t/demo/keys?page&state"],
-])("%s is of the kind %s", ([path, kind]) => {
+])("%s has the kind %s", ([path, kind]) => {
   expect(kindOf(new URL(path!, "http://127.0.0.1"))).toBe(kind);
 });

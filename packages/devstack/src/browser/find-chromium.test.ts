@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { chromiumPin } from "./chromium-pin.ts";
 import { findChromium, type FindChromiumOptions } from "./find-chromium.ts";
 
@@ -29,30 +29,37 @@ const find = (options: FindChromiumOptions = {}) =>
     ...options,
   });
 
-test("the Chromium that CHROMIUM_PATH names is taken, and a path without a program is refused", async () => {
+test("the Chromium that CHROMIUM_PATH names is taken", async () => {
   const named = await program(join(dir, "mine", "chrome"));
   expect(await find({ env: { CHROMIUM_PATH: named } })).toEqual({ path: named, env: {} });
+});
+
+test("a CHROMIUM_PATH that names no program is refused", async () => {
   await expect(find({ env: { CHROMIUM_PATH: join(dir, "none") } })).rejects.toThrow("CHROMIUM_PATH names");
 });
 
-test("the pinned Chromium is installed once, and gets its own libraries and fonts", async () => {
-  let installs = 0;
-  const install = async (folder: string) => {
-    installs += 1;
-    await program(join(folder, "chromium"));
-  };
-  const folder = join(dir, "cache", `chromium-${chromiumPin.version}`);
-  const found = {
-    path: join(folder, "chromium"),
-    env: { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_PATH: join(folder, "fonts") },
-  };
-  expect(await find({ install })).toEqual(found);
-  expect(await find({ install })).toEqual(found);
-  expect(installs).toBe(1);
+const installed = async (folder: string) => void (await program(join(folder, "chromium")));
+
+test("the pinned Chromium is installed only once", async () => {
+  const install = vi.fn(installed);
+  const first = await find({ install });
+  expect(await find({ install })).toEqual(first);
+  expect(install).toHaveBeenCalledOnce();
 });
 
-test("on a platform without a pin a Chromium on PATH is taken, else the fault says what to do", async () => {
+test("the pinned Chromium gets its own libraries and fonts", async () => {
+  const folder = join(dir, "cache", `chromium-${chromiumPin.version}`);
+  expect(await find({ install: installed })).toEqual({
+    path: join(folder, "chromium"),
+    env: { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_PATH: join(folder, "fonts") },
+  });
+});
+
+test("on a platform without a pin, and without a Chromium on PATH, the fault says what to do", async () => {
   await expect(find({ platform: "darwin-arm64" })).rejects.toThrow("set CHROMIUM_PATH");
+});
+
+test("on a platform without a pin a Chromium on PATH is taken", async () => {
   const onPath = await program(join(dir, "path", "chromium-browser"));
   expect(await find({ platform: "darwin-arm64" })).toEqual({ path: onPath, env: {} });
 });

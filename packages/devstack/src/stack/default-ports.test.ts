@@ -34,9 +34,13 @@ const configs = {
 /** Linux gives outgoing connections the ports from here on. */
 const firstOutgoingPort = 32_768;
 
-test("no default port may be taken by an outgoing connection, and no two doors share one", () => {
-  const ports = [...portSettings, ...consolePortSettings].map(({ fallback }) => fallback);
+const ports = [...portSettings, ...consolePortSettings].map(({ fallback }) => fallback);
+
+test("no default port may be taken by an outgoing connection", () => {
   expect(ports.filter((port) => port >= firstOutgoingPort)).toEqual([]);
+});
+
+test("no two doors share a default port", () => {
   expect(new Set(ports).size).toBe(ports.length);
 });
 
@@ -52,7 +56,7 @@ test("without settings a service listens on the ports that the dev stack gives i
 
 test("without settings a service calls the others at their default mesh doors", () => {
   const mesh = Object.fromEntries(
-    Object.entries(readPorts({})).map(([name, ports]) => [name, `127.0.0.1:${ports.mesh}`]),
+    Object.entries(readPorts({})).map(([name, doors]) => [name, `127.0.0.1:${doors.mesh}`]),
   );
   const { gateway, documents, phrases, delivery } = configs;
   expect(gateway).toMatchObject({
@@ -65,7 +69,7 @@ test("without settings a service calls the others at their default mesh doors", 
   for (const { accessTarget } of [documents, phrases, delivery]) expect(accessTarget).toBe(mesh["gateway"]);
 });
 
-test("without settings the console listens, and calls access, on the default ports of the dev stack", () => {
+test("without settings the console uses the default ports of the dev stack", () => {
   const { http, ops } = readConsolePorts({});
   const accessTarget = `127.0.0.1:${readPorts({}).gateway.grpc}`;
   expect(readConsole(env)).toMatchObject({ pagesPort: http, opsPort: ops, accessTarget });

@@ -14,7 +14,7 @@ test.each(["", "documents", "documents=0", "documents=10", "mongod=3", "document
   },
 );
 
-test("every process has ports of its own, and callers know all processes of a service", async () => {
+async function planTwoMore() {
   const replicas = await planReplicas({ documents: 3, gateway: 1 });
   expect(replicas.map(({ name }) => name)).toEqual(["documents-2", "documents-3"]);
   const ports = readPorts({});
@@ -28,11 +28,20 @@ test("every process has ports of its own, and callers know all processes of a se
   };
   const shared = { ...nowhere, databasePrefix: "v", identities: undefined, ports, replicas };
   const mesh = [ports.documents.mesh, ...replicas.map((replica) => replica.ports.mesh)];
+  return { replicas, ports, shared, mesh };
+}
+
+test("every process of a service has ports of its own", async () => {
+  const { replicas, ports, shared, mesh } = await planTwoMore();
   const all = [ports.documents, ...replicas.map((replica) => replica.ports)].flatMap((own) => Object.values(own));
   expect(new Set(all).size).toBe(9);
+  expect(serviceEnv("documents", shared, {}, replicas[0]?.ports)).toMatchObject({ MESH_PORT: String(mesh[1]) });
+});
+
+test("a caller knows all processes of a service", async () => {
+  const { ports, shared, mesh } = await planTwoMore();
   expect(serviceEnv("gateway", shared, {})).toMatchObject({
     DOCUMENTS_TARGET: `ipv4:${mesh.map((port) => `127.0.0.1:${port}`).join(",")}`,
     PHRASES_TARGET: `127.0.0.1:${ports.phrases.mesh}`,
   });
-  expect(serviceEnv("documents", shared, {}, replicas[0]?.ports)).toMatchObject({ MESH_PORT: String(mesh[1]) });
 });

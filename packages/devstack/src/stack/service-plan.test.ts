@@ -11,7 +11,7 @@ test.each(["0", "00000", "65536", "http"])("the port %j of a door is refused by 
   }
 });
 
-test("a port that is 0, any free one, by default may be set to 0", () => {
+test("a port whose default is 0, which means any free port, may be set to 0", () => {
   expect(readPort({ MONGODB_PORT: "0" }, "MONGODB_PORT", 0)).toBe(0);
 });
 

@@ -72,7 +72,7 @@ async function expectOneOfSixHolds(): Promise<void> {
 }
 
 describe("the lock of a killed process", () => {
-  test("is taken over by one of six starts that find it at the same moment", { timeout: 60_000 }, async () => {
+  test("is taken over by only one of six starts that find it at the same moment", { timeout: 60_000 }, async () => {
     await leaveStaleLock();
     await expectOneOfSixHolds();
   });
@@ -83,14 +83,14 @@ describe("the lock of a killed process", () => {
   });
 });
 
-describe("a stack.json that names no living process", () => {
+describe("a stack.json", () => {
   test.for([
     { name: "is empty", content: () => "" },
     { name: "is half written", content: () => `{"pid":${process.pid},"star` },
     { name: "names no process", content: () => "{}" },
     { name: "is null", content: () => "null" },
     { name: "has a pid that was given again", content: () => JSON.stringify({ pid: process.pid, startedAt: "1" }) },
-  ])("that $name has no holder and keeps no start from the lock", async ({ content }) => {
+  ])("that $name has no holder, so that a start gets the lock", async ({ content }) => {
     await writeFile(join(stateDir, "stack.json"), content());
     expect(await lockHolder(stateDir)).toBeUndefined();
     await using _lock = await acquire();
@@ -127,7 +127,7 @@ describe("a living process that stack.json names and that has no lock of the ker
   });
 });
 
-test("a folder locked by a process that cannot be seen is reported once and waited for a minute", async () => {
+test("a start on a folder that an unseen process has locked fails after a minute", async () => {
   using holder = new DatabaseSync(join(stateDir, "stack.lock"));
   holder.exec("BEGIN IMMEDIATE");
   let skippedMs = 0;
@@ -144,7 +144,7 @@ test("a folder locked by a process that cannot be seen is reported once and wait
   expect(lines).toEqual([words]);
 });
 
-test("one of six starts that find an empty folder at the same moment has it", { timeout: 60_000 }, () =>
+test("only one of six starts that find an empty folder at the same moment gets its lock", { timeout: 60_000 }, () =>
   expectOneOfSixHolds(),
 );
 
@@ -172,13 +172,13 @@ test("a start that waits for a stopping stack ends with the signal's reason when
   await expect(start).rejects.toThrow("stopped by the test");
 });
 
-test("a released lock is free and has no holder", async () => {
+test("a released lock is free: it has no holder and can be acquired", async () => {
   await (await acquire())[Symbol.asyncDispose]();
   expect(await lockHolder(stateDir)).toBeUndefined();
   await using _lock = await acquire();
 });
 
-test("a start waits for a stack that is stopping, says so once, and then has the lock", async () => {
+test("a start waits for a stack that is stopping, then has its lock", async () => {
   const lines: string[] = [];
   const first = await acquire();
   await first.markStopping();

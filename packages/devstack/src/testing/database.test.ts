@@ -11,6 +11,6 @@ test.for([
   ["mongodb://127.0.0.1:1", "mongodb://127.0.0.1:1/db"],
   ["mongodb://a:1,b:2/other?replicaSet=r", "mongodb://a:1,b:2/db?replicaSet=r"],
   ["mongodb+srv://user:secret@host/", "mongodb+srv://user:secret@host/db"],
-] as const)("%s with the database db becomes %s", ([url, expected]) => {
+] as const)("%s for the database db is %s", ([url, expected]) => {
   expect(databaseUrl(url, "db")).toBe(expected);
 });

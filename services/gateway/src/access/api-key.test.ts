@@ -4,7 +4,7 @@ import { apiKeyPrefix, hashApiKey, mintApiKey } from "./api-key.ts";
 
 const vector = "vk_UgNOkUySViro_0lHN9aNQcNkMik3qGrkAs65wpwIEtEVzLxagRnzIFKn4F3eyj";
 
-test("a known key has its known prefix", () => {
+test("the prefix of a key is the text between its underscores", () => {
   expect(apiKeyPrefix(vector)).toBe("UgNOkUySViro");
 });
 

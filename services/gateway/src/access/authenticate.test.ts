@@ -15,21 +15,24 @@ const { key } = mintApiKey();
 const mistyped = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
 
 test.each([
-  [[], "the Authorization header is missing"],
-  [[`Bearer ${key}`, `Bearer ${key}`], "the Authorization header is there more than once"],
-  [[""], "the Authorization header is malformed"],
-  [[key], "the Authorization header is malformed"],
-  [[`Basic ${key}`], "the Authorization header is malformed"],
-  [["Bearer"], "the Authorization header is malformed"],
-  [[`Bearer ${key} ${key}`], "the Authorization header is malformed"],
-  [[`Bearer ${key.slice(0, -5)}`], "the Authorization header is malformed"],
-  [["Bearer <API_KEY>"], "the Authorization header is malformed"],
-  [[`Bearer ${" ".repeat(200)}${key}`], "the Authorization header is malformed"],
-])("a 401 for the header %j says what is wrong with it, and which form is right", (headers, fault) => {
+  ["no header", [], "is missing"],
+  ["two headers", [`Bearer ${key}`, `Bearer ${key}`], "is there more than once"],
+  ["an empty header", [""], "is malformed"],
+  ["a key without a scheme", [key], "is malformed"],
+  ["another scheme", [`Basic ${key}`], "is malformed"],
+  ["a scheme alone", ["Bearer"], "is malformed"],
+  ["two keys", [`Bearer ${key} ${key}`], "is malformed"],
+  ["a key that is too short", [`Bearer ${key.slice(0, -5)}`], "is malformed"],
+  ["a placeholder", ["Bearer <API_KEY>"], "is malformed"],
+  ["200 spaces before the key", [`Bearer ${" ".repeat(200)}${key}`], "is malformed"],
+])("the 401 for %s names the fault of the header together with the right form", (_, headers, fault) => {
   const form = "Authorization: Bearer <API_KEY>, a key of 65 characters that begins with vk_";
-  expect(unauthorized(requestWith(...headers)).message).toBe(`${fault}: ${form}`);
+  expect(unauthorized(requestWith(...headers)).message).toBe(`the Authorization header ${fault}: ${form}`);
 });
 
-test.each([key, mistyped])("a 401 of a well-formed key does not say why the key is not valid", (presented) => {
+test.each([
+  ["an unknown key", key],
+  ["a mistyped key", mistyped],
+])("the 401 for %s does not say why the key is not valid", (_, presented) => {
   expect(unauthorized(requestWith(`bearer  ${presented}`)).message).toBe("the API key is not valid");
 });

@@ -52,7 +52,7 @@ test("the table of docs/errors.md has every kind of failure, and no other", () =
   expect(kinds.toSorted()).toEqual([...errorKinds, "internal"].toSorted());
 });
 
-test.each(["Cause", "See it", "Cure", "Retry"])("every section of docs/errors.md says: %s", (word) => {
+test.each(["Cause", "See it", "Cure", "Retry"])("every section of docs/errors.md has a part %j", (word) => {
   for (const title of ["Public codes", "RPC reasons"]) {
     const sections = sectionOf(title).split(/^### /m).slice(1);
     const silent = sections.filter((section) => !section.replace(/\s+/g, " ").includes(`**${word}**`));

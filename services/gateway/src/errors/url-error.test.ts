@@ -4,12 +4,12 @@ import { urlFault } from "./url-error.ts";
 const limit = { instancePath: "/limit", params: {} };
 
 test.each([
-  [{ keyword: "additionalProperties", instancePath: "", params: { additionalProperty: "lang" } }, '"lang" is unknown'],
-  [{ keyword: "required", instancePath: "", params: { missingProperty: "type" } }, '"type" is required'],
-  [{ ...limit, keyword: "type", params: { type: "string" } }, '"limit" must be given once'],
-  [{ ...limit, keyword: "pattern", parentSchema: { "x-must": "from 1 to 100" } }, '"limit" must be from 1 to 100'],
-  [{ ...limit, keyword: "enum", instancePath: "/tags/0", params: { allowedValues: ["a"] } }, '"tags" must be a'],
-])("the fault %j of a URL is INVALID_QUERY, and names the parameter", (fault, words) => {
+  ['"lang" is unknown', { keyword: "additionalProperties", instancePath: "", params: { additionalProperty: "lang" } }],
+  ['"type" is required', { keyword: "required", instancePath: "", params: { missingProperty: "type" } }],
+  ['"limit" must be given once', { ...limit, keyword: "type", params: { type: "string" } }],
+  ['"limit" must be from 1 to 100', { ...limit, keyword: "pattern", parentSchema: { "x-must": "from 1 to 100" } }],
+  ['"tags" must be a', { ...limit, keyword: "enum", instancePath: "/tags/0", params: { allowedValues: ["a"] } }],
+])("a fault of a URL is INVALID_QUERY with the words: query parameter %s", (words, fault) => {
   const { code, message } = urlFault([fault], "querystring");
   expect([code, message]).toEqual(["INVALID_QUERY", `query parameter ${words}`]);
 });

@@ -30,7 +30,7 @@ function boot(add: (app: ReturnType<typeof fastify>) => void) {
   add(app);
 }
 
-test("a /v1 route without a scope stops the boot, and is named", () => {
+test("a /v1 route without a scope stops the boot with an error that names the route", () => {
   expect(() => boot((app) => mountRoutes(app, [{ ...route, scope: "open" }], {}, checks, resources))).toThrow(
     "/v1/things",
   );

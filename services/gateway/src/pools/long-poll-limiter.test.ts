@@ -36,20 +36,28 @@ function poll(limiter: LongPollLimiter, polling: ReturnType<typeof exchange>, wo
   return limiter.run(polling, (wait) => wait(work));
 }
 
-test("a wait takes neither a slot nor time of its request", async () => {
+test("a poll holds no slot while it waits", async () => {
+  const waiting = exchange();
+  const until = Promise.withResolvers<string>();
+  const result = poll(open(), waiting, () => until.promise);
+  expect(waiting.slot.held).toBe(false);
+  until.resolve("news");
+  expect(await result).toBe("news");
+});
+
+test("the time that a poll waits does not count as time of its request", async () => {
   const waiting = exchange();
   const until = Promise.withResolvers<string>();
   const result = poll(open(), waiting, () => until.promise);
   const { pausedAt = 0 } = waiting.request;
-  expect(waiting.slot.held).toBe(false);
   until.resolve("news");
-  expect(await result).toBe("news");
+  await result;
   expect(waiting.request.pausedAt).toBeUndefined();
   expect(waiting.request.startedAt).toBeGreaterThan(100);
   expect(waiting.request.startedAt).toBeLessThanOrEqual(100 + performance.now() - pausedAt);
 });
 
-test("a poll ends and its share is released when its client leaves, or had left before the poll", async () => {
+test("a poll whose client leaves, or had left before the poll, ends and releases its share", async () => {
   const limiter = open(2);
   const waiting = exchange();
   const result = poll(limiter, waiting);
@@ -59,11 +67,16 @@ test("a poll ends and its share is released when its client leaves, or had left 
   expect(await poll(limiter, exchange(), async () => "news")).toBe("news");
 });
 
-test("closing the limiter ends every wait, and later polls are refused", async () => {
+test("closing the limiter ends every wait", async () => {
   const limiter = open();
   const results = [poll(limiter, exchange()), poll(limiter, exchange("rival"))];
   limiter.close();
   expect(await Promise.all(results)).toEqual([undefined, undefined]);
+});
+
+test("a closed limiter refuses polls", async () => {
+  const limiter = open();
+  limiter.close();
   await expect(poll(limiter, exchange())).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
 
@@ -85,7 +98,7 @@ test("a long poll beyond the tenant's share, or of an exhausted pool, is refused
   await Promise.all(waiting);
 });
 
-test("a failure of the work is thrown, and the share of the poll is released", async () => {
+test("a poll whose work fails rejects with the failure and releases its share", async () => {
   const limiter = open(2);
   for (let times = 0; times < 3; times += 1) {
     await expect(poll(limiter, exchange(), () => Promise.reject(new Error("down")))).rejects.toThrow("down");

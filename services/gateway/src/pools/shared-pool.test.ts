@@ -36,7 +36,7 @@ test("a refusal is counted as one of an exhausted pool or of a tenant's share", 
   expect(metrics).toContain('vidimus_shares_refused_total{pool="body_memory",outcome="share"} 1');
 });
 
-test("an exhausted pool is available to the next tenant once another has released its part", () => {
+test("what a tenant releases of an exhausted pool can be taken by another", () => {
   const { bodies } = openPools(new Registry(), { bodyBytes: 8 * mib });
   bodies.take("acme", 4 * mib);
   bodies.take("rival", 4 * mib);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LocalLimit } from "./local-limit.ts";
 
-test("a window lets its count pass, and refuses the rest until it ends", () => {
+test("a window lets no more than its count pass until it ends", () => {
   let now = 0;
   const limit = new LocalLimit({ count: 3, windowMs: 1_000 }, () => now);
   expect([1, 2, 3, 4].map(() => limit.take("a").allowed)).toEqual([true, true, true, false]);
@@ -16,7 +16,7 @@ test("keys are counted apart", () => {
   expect(["a", "b", "a"].map((key) => limit.take(key).allowed)).toEqual([true, true, false]);
 });
 
-test("a flood of addresses is forgotten, oldest first, instead of filling the memory", () => {
+test("a flood of 100,000 keys makes a limit forget the oldest key, but not the newest", () => {
   const limit = new LocalLimit({ count: 1, windowMs: 1_000 }, () => 0);
   limit.take("first");
   for (let key = 0; key < 100_000; key += 1) limit.take(String(key));

@@ -49,7 +49,8 @@ function gatedDocuments() {
   return { calls, createDocument, push };
 }
 
-test("documents of several tenants and keys share a call, in turns and each with its own actor", async () => {
+/** Makes documents of two tenants and three keys that arrive during a call; answers the next call. */
+async function sharedCall() {
   const { calls, push } = gatedDocuments();
   const first = push("acme", "a1");
   await turn();
@@ -58,9 +59,18 @@ test("documents of several tenants and keys share a call, in turns and each with
   calls[0]!.answer();
   expect(await first).toBe("a1");
   await turn();
-  expect(calls.map(({ documents }) => documents)).toEqual([["a1"], ["a2", "r1", "a3", "r2"]]);
   calls[1]!.answer();
-  expect(await Promise.all(later)).toEqual(["a2", "a3", "r1", "r2"]);
+  return { calls, ids: await Promise.all(later) };
+}
+
+test("documents of several tenants share a call, in which the tenants take turns", async () => {
+  const { calls, ids } = await sharedCall();
+  expect(calls.map(({ documents }) => documents)).toEqual([["a1"], ["a2", "r1", "a3", "r2"]]);
+  expect(ids).toEqual(["a2", "a3", "r1", "r2"]);
+});
+
+test("each document of a shared call has the key that sent it as its actor", async () => {
+  const { calls } = await sharedCall();
   const names = calls[1]!.items.map(({ tenantId, createdBy }) => [tenantId, createdBy?.actor, createdBy?.role]);
   expect(names).toEqual([
     ["acme", "key:acme", "integrator"],
@@ -70,19 +80,33 @@ test("documents of several tenants and keys share a call, in turns and each with
   ]);
 });
 
-test("a late call delays no other, and its tenants get calls of their own until one of these is in time", async () => {
+/** Makes a call of `acme` that is late, and one of `rival` after it, which is answered. */
+async function lateCall() {
   const { calls, push } = gatedDocuments();
   const slow = push("acme", "a1");
   await turn();
   const quick = push("rival", "r1");
   await vi.waitUntil(() => calls.length === 2, patient);
   calls[1]!.answer();
+  return { calls, push, slow, quick };
+}
+
+test("a late call does not hold back the call that comes after it", async () => {
+  const { calls, slow, quick } = await lateCall();
   expect(await quick).toBe("r1");
+  calls[0]!.answer();
+  expect(await slow).toBe("a1");
+});
+
+test("the tenants of a late call get calls of their own until one of these is in time", async () => {
+  const { calls, push, slow } = await lateCall();
+  calls[0]!.answer();
+  await slow;
   const apart = [push("acme", "a2"), push("rival", "r2")];
   await turn();
-  expect(calls.slice(2).map(({ documents }) => documents)).toEqual([["r2"], ["a2"]]);
+  expect(calls.slice(2).map(({ documents }) => documents)).toEqual([["a2"], ["r2"]]);
   for (const call of calls) call.answer();
-  await Promise.all([slow, ...apart]);
+  await Promise.all(apart);
   const together = [push("acme", "a3"), push("rival", "r3")];
   await turn();
   expect(calls.at(-1)?.documents).toEqual(["a3", "r3"]);

@@ -36,7 +36,7 @@ function documents(fits: number) {
 const byId = (value: string): Item => ({ tenantId: "demo", by: { case: "documentId", value } });
 
 describe("reads that come together", () => {
-  it("go out in one call, and each gets its own answer", async () => {
+  it("go out in one call that brings each its own answer", async () => {
     const { reads, batches } = documents(64);
     const answers = await Promise.allSettled(["a", "gone", "b"].map((id) => reads.getPublishedDocument(byId(id))));
     expect(batches).toEqual([3]);
@@ -113,7 +113,7 @@ it("readers of the feed at one position share a call, but none that began before
   await Promise.all(waits);
 });
 
-it("a second call for the same changes goes out once the first one is out for 1 s", async () => {
+it("a second call for the same changes goes out once the first one has run for 1 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     let asked = 0;
@@ -146,7 +146,7 @@ it("a second call for the same changes goes out once the first one is out for 1 
 });
 
 describe("readers of one site", () => {
-  it("share a call, and each host has a call of its own", async () => {
+  it("share a call, but not with readers of another host", async () => {
     const asked: string[] = [];
     const unused = () => Promise.reject(new Error("not asked here"));
     const reads = batchReads({

@@ -72,21 +72,40 @@ test("an answer or a failure is not shared with callers that come after it", asy
   expect(await next).toBe("new");
 });
 
-test("a caller that aborts is rejected at once, and the call is aborted when the last caller aborts", async () => {
+/** Two callers who share a call, and a way for each to abort. */
+function pair() {
   const { asked, follow } = followers();
   const [first, second] = [new AbortController(), new AbortController()];
   const waits = [follow("a", 20_000, first.signal), follow("a", 20_000, second.signal)];
+  return { asked, follow, first, second, waits };
+}
+
+test("a caller that aborts is rejected at once", async () => {
+  const { first, waits } = pair();
+  first.abort(new Error("gone"));
+  await expect(waits[0]).rejects.toThrow("gone");
+});
+
+test("a call is aborted only when its last caller aborts", async () => {
+  const { asked, first, second, waits } = pair();
   first.abort(new Error("gone"));
   await expect(waits[0]).rejects.toThrow("gone");
   expect(asked[0]!.signal!.aborted).toBe(false);
   second.abort(new Error("gone, too"));
   await expect(waits[1]).rejects.toThrow("gone, too");
   expect(asked[0]!.signal!.aborted).toBe(true);
+});
+
+test("a call that was aborted is not joined", async () => {
+  const { asked, follow, first, second, waits } = pair();
+  first.abort(new Error("gone"));
+  second.abort(new Error("gone, too"));
+  await Promise.allSettled(waits);
   void follow("a");
   expect(asked).toHaveLength(2);
 });
 
-test("a caller whose signal has aborted before is rejected, and leaves no call for others to join", async () => {
+test("a caller whose signal has aborted before leaves no call for others to join", async () => {
   const { asked, follow } = followers();
   await expect(follow("a", 20_000, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   expect(asked.every(({ signal }) => signal!.aborted)).toBe(true);

@@ -33,12 +33,20 @@ test("a wrong KEK is a ConfigError that says so, without a byte of any KEK", asy
   );
 });
 
-test("the envelope of a re-wrapped key repeats no part of the old one, and the old KEK does not open it", async () => {
+async function rewrapped() {
   const key = await custody.generate();
-  const renewed = localWrappedCustody(kek(8), kek(7));
-  const sealed = await renewed.rewrap(key);
+  const sealed = await localWrappedCustody(kek(8), kek(7)).rewrap(key);
   const [before, after] = [key.sealed, sealed].map(({ envelope }) => Buffer.from(envelope));
+  return { key, sealed, before, after };
+}
+
+test("the envelope of a re-wrapped key repeats no part of the old one", async () => {
+  const { before, after } = await rewrapped();
   for (let at = 1; at + 8 <= before!.length; at += 8) expect(after!.includes(before!.subarray(at, at + 8))).toBe(false);
+});
+
+test("the old KEK does not open a re-wrapped key", async () => {
+  const { key, sealed, before, after } = await rewrapped();
   await expect(custody.open({ ...key, sealed })).rejects.toThrow("wrong KEK");
   // Nor does the old KEK open the new envelope when the header is that of the old one.
   const renamed = Buffer.concat([before!.subarray(0, 9), after!.subarray(9)]);

@@ -38,7 +38,7 @@ function withKey(keyId: string, change: Partial<RingKey>): KeyRing {
 }
 
 describe("a first ring", () => {
-  test("has a key that signs at once, and a standby with its earliest activation and a planned end", async () => {
+  test("consists of a key that signs at once and a standby with an earliest activation and an end", async () => {
     const names = ["first", "standby"];
     const keys = await tendRing(undefined, now, rules, async () => custodyKey(names.shift()!));
     expect(keys).toEqual(founded);
@@ -50,17 +50,23 @@ describe("a first ring", () => {
 });
 
 describe("a pause", () => {
-  test("leaves no key that signs, and an end 33 days ahead for the paused one", () => {
+  test("leaves no key that signs", () => {
+    expect(signingKey({ keys: pauseSigning(founded, later(hourMs)) })).toBeUndefined();
+  });
+
+  test("gives the paused key an end 33 days ahead", () => {
     const off = pauseSigning(founded, later(hourMs));
-    expect(signingKey({ keys: off })).toBeUndefined();
     expect(openEnded(off)).toEqual([]);
     expect(off[0]?.validUntil).toEqual(later(hourMs + 33 * dayMs));
     expect(() => assertRing(ringOf(off))).not.toThrow();
   });
 
-  test("ends with the same key signing again; pausing twice, or resuming what signs, changes nothing", () => {
+  test("ends with the same key signing again", () => {
+    expect(resumeSigning(pauseSigning(founded, now), now)).toEqual(founded);
+  });
+
+  test("that is begun or ended a second time changes nothing", () => {
     const off = pauseSigning(founded, now);
-    expect(resumeSigning(off, now)).toEqual(founded);
     expect(pauseSigning(off, now)).toBe(off);
     expect(resumeSigning(founded, now)).toBe(founded);
   });
@@ -78,7 +84,7 @@ describe("a pause", () => {
 });
 
 describe("activating a pending key", () => {
-  test("retires the one before: its private key is destroyed, and it stays valid for 33 days", () => {
+  test("retires the active key, which keeps no private key and ends 33 days later", () => {
     const keys = activateKey(founded, "standby", later(dayMs), { emergency: false });
     expect(statesOf(keys)).toEqual({ first: "retired", standby: "active" });
     expect(keyOf(keys, "first")).toMatchObject({ sealed: undefined, validUntil: later(34 * dayMs) });
@@ -105,17 +111,21 @@ describe("activating a pending key", () => {
   });
 
   test.each([
-    ["first", "is active, not pending"],
-    ["other", "has no key other"],
-  ])("is refused for the key %s", (keyId, fault) => {
+    ["an active key", "first", "is active, not pending"],
+    ["a key that is not in the ring", "other", "has no key other"],
+  ])("is refused for %s", (_, keyId, fault) => {
     expect(() => activateKey(founded, keyId, later(dayMs), { emergency: true })).toThrow(fault);
   });
 });
 
 describe("revoking", () => {
-  test("takes a key out of the list and destroys it; the ready standby signs in its place", () => {
+  test("of the active key lets a standby that is ready sign in its place", () => {
     const keys = revokeKey(founded, "first", later(dayMs), { emergency: false });
     expect(statesOf(keys)).toEqual({ first: "revoked", standby: "active" });
+  });
+
+  test("takes a key out of the list, together with its private key", () => {
+    const keys = revokeKey(founded, "first", later(dayMs), { emergency: false });
     expect(listedKeys(ringOf(keys)).map(({ keyId }) => keyId)).toEqual(["standby"]);
     expect(keyOf(keys, "first")?.sealed).toBeUndefined();
   });
@@ -148,7 +158,7 @@ describe("tending", () => {
     expect(await tend(founded, later(89 * dayMs))).toBe(founded);
   });
 
-  test("replaces an active key of 90 days by the standby, and publishes a new standby", async () => {
+  test("replaces an active key of 90 days by the standby, and the standby by a new key", async () => {
     const keys = await tend(founded, later(90 * dayMs));
     expect(statesOf(keys)).toEqual({ first: "retired", standby: "active", third: "pending" });
     expect(keyOf(keys, "third")?.validFrom).toEqual(later(91 * dayMs));
@@ -176,7 +186,7 @@ const standby = (change: Partial<RingKey>) => withKey("standby", change);
 
 test.each<[string, KeyRing, string]>([
   ["two active keys", standby({ state: "active", validUntil: undefined }), "2 active keys"],
-  ["two active keys, one paused", standby({ state: "active" }), "2 active keys"],
+  ["two active keys of which one is paused", standby({ state: "active" }), "2 active keys"],
   ["a pending key without an end", standby({ validUntil: undefined }), "has no end"],
   ["a retired key that can still sign", standby({ state: "retired" }), "still has"],
   ["a revoked key that can still sign", standby({ state: "revoked" }), "still has"],

@@ -276,15 +276,15 @@ async function holds(emergencies: boolean, numRuns: number): Promise<void> {
   );
 }
 
-test("without emergencies nothing is signed early, and an hour-old trust list knows every key", async () => {
+test("without emergencies an hour-old trust list accepts every signature", async () => {
   await holds(false, 300);
 }, 120_000);
 
-test("with emergencies too there is never a second active key, and no retired key is lost", async () => {
+test("under any schedule, with emergencies, too, the ring keeps its rules", async () => {
   await holds(true, 150);
 }, 120_000);
 
-test("signing off in one process does not pause the other; off in both leaves no key that signs", async () => {
+test("signing pauses only when it is off in every process", async () => {
   const world = new World();
   const lookBoth = () => Promise.all(world.replicas.map(({ watch }) => watch.look()));
   await lookBoth();

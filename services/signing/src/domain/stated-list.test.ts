@@ -44,32 +44,51 @@ test("the vector's ring gives the vector's body, statement and signature, anywhe
   }
 });
 
-test("a list is stated anew each half hour and when the ring changes, but not while the ring is unusable", async () => {
-  let clock = vector.issuedAt.getTime();
-  let read: () => Promise<KeyRing> = async () => ring;
-  const faults: unknown[] = [];
+/** States lists of a ring, which a test may replace, at a time that it may change. */
+function openLists() {
+  const world = {
+    clock: vector.issuedAt.getTime(),
+    read: async (): Promise<KeyRing> => ring,
+    faults: [] as unknown[],
+  };
   const stated = stateLists({
-    rings: { read: () => read() },
+    rings: { read: () => world.read() },
     custody: { open: async () => listSigner },
-    now: () => new Date(clock),
-    reportFault: (fault) => void faults.push(fault),
+    now: () => new Date(world.clock),
+    reportFault: (fault) => void world.faults.push(fault),
   });
+  return { world, stated };
+}
+
+test("a list is stated anew each half hour", async () => {
+  const { world, stated } = openLists();
   const first = await stated();
-  clock += hourMs / 2;
-  const second = await stated();
-  expect(second.statement).toBe(first.statement.replace("T09:30", "T10:00"));
-  read = async () => ringAt(6);
-  const third = await stated();
-  expect(third.statement.split("\n")[1]).toBe("6");
-  read = async () => ring;
-  expect(await stated()).toBe(third);
-  read = () => Promise.reject(new RingFault("planted"));
-  clock += hourMs;
-  expect(await stated()).toBe(third);
-  expect(faults).toHaveLength(1);
+  world.clock += hourMs / 2 - 1;
+  expect(await stated()).toBe(first);
+  world.clock += 1;
+  expect((await stated()).statement).toBe(first.statement.replace("T09:30", "T10:00"));
 });
 
-test("the vector's delegation may be installed for its list key and root only, and until its end", () => {
+test("a list is stated anew when the ring has a newer revision, but not for an older one", async () => {
+  const { world, stated } = openLists();
+  await stated();
+  world.read = async () => ringAt(6);
+  const newer = await stated();
+  expect(newer.statement.split("\n")[1]).toBe("6");
+  world.read = async () => ring;
+  expect(await stated()).toBe(newer);
+});
+
+test("while the ring is unusable, its last list stays in use", async () => {
+  const { world, stated } = openLists();
+  const last = await stated();
+  world.read = () => Promise.reject(new RingFault("planted"));
+  world.clock += hourMs;
+  expect(await stated()).toBe(last);
+  expect(world.faults).toHaveLength(1);
+});
+
+test("the vector's delegation may be installed only for its list key and root, before its end", () => {
   const rootPublicKey: Uint8Array = Buffer.from(vector.root, "base64");
   const rule = { listKey, rootPublicKey, now: vector.issuedAt };
   expect(delegationEnd(vector.delegation)).toEqual(vector.delegatedUntil);

@@ -59,7 +59,7 @@ test("the vector's digest gives the vector's statement and the vector's signatur
   expect(Buffer.from(entry.value).toString("base64")).toBe(vector.signature);
 });
 
-test("Web Crypto verifies the signature, and refuses it over a statement with one letter changed", async () => {
+test("Web Crypto verifies the signature only over the unchanged statement", async () => {
   const { subtle } = webcrypto;
   const entry = await signVector(vector.signedAt, new Date(0));
   const key = await subtle.importKey("spki", Buffer.from(vector.publicKey, "base64"), "Ed25519", false, ["verify"]);
@@ -81,9 +81,12 @@ test("no statement is made when one of its parts has a line end", () => {
   expect(() => statementOf(forged, { keyId: vector.keyId, signedAt: vector.signedAt })).toThrow("line end");
 });
 
-test("a statement is read back as it was made, and nothing else is read as one", () => {
+test("a statement is read back as it was made", () => {
   const { keyId, signedAt } = vector;
   expect(parseStatement(vector.statement)).toEqual({ ...digest, keyId, signedAt });
+});
+
+test("a text that differs from the form of a statement is not read as one", () => {
   const others = ["", "vidimus-snapshot-v1", `${vector.statement}\n`, vector.statement.replace("-v1", "-v2")];
   for (const text of [...others, vector.statement.replace("\n12\n", "\n012\n")]) {
     expect(parseStatement(text)).toBeUndefined();

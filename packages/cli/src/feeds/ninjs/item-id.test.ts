@@ -27,7 +27,7 @@ test("two contents under one uri without a version are two documents", () => {
   expect(itemId(uri, { uri, by: "A" })).not.toBe(itemId(uri, { uri, by: "B" }));
 });
 
-test("content that has no canonical form is refused, and counts as damage", () => {
+test("content that has no canonical form is refused as damaged", () => {
   expect(() => itemId(uri, { uri, by: "\ud800" })).toThrow(
     expect.objectContaining({ name: "Refusal", unmappable: false }),
   );

@@ -72,25 +72,30 @@ test("the description of a text item without bodies becomes the text of the docu
   expect(meta).not.toHaveProperty("description");
 });
 
-test.each([["composite"], [undefined]])("an item of type %s with bodies becomes a core/newswire", (type) => {
-  const item = { uri, bodies: [{ value: "Text." }], ...(type ? { type } : {}) };
-  expect(toDraft(item)).toMatchObject({ type: "core/newswire", content: { text: "Text." } });
+test.each([
+  ["the type composite", { type: "composite" }],
+  ["no type", {}],
+])("an item with bodies and %s becomes a core/newswire", (_, type) => {
+  expect(toDraft({ uri, bodies: [{ value: "Text." }], ...type })).toMatchObject({
+    type: "core/newswire",
+    content: { text: "Text." },
+  });
 });
 
 test.each([
-  [{ uri, type: "event", bodies: [{ value: "x" }] }, 'is of type "event"'],
-  [{ uri, type: "video" }, 'is of type "video"'],
-  [{ uri, type: "graphic" }, 'is of type "graphic"'],
-  [{ uri, type: "toString" }, 'is of type "toString"'],
-  [{ uri, title: "Match", eventDetails: {} }, "has no type and no bodies"],
-  [{ uri, bodies: [] }, "has no type and no bodies"],
-])("%j is refused as unmappable: it %s", (item, reason) => {
-  expect(() => toDraft(item)).toThrow(
+  [{ type: "event", bodies: [{ value: "x" }] }, 'is of type "event"'],
+  [{ type: "video" }, 'is of type "video"'],
+  [{ type: "graphic" }, 'is of type "graphic"'],
+  [{ type: "toString" }, 'is of type "toString"'],
+  [{ title: "Match", eventDetails: {} }, "has no type and no bodies"],
+  [{ bodies: [] }, "has no type and no bodies"],
+])("the item %j is unmappable: it %s", (item, reason) => {
+  expect(() => toDraft({ uri, ...item })).toThrow(
     expect.objectContaining({ message: expect.stringContaining(reason), unmappable: true }),
   );
 });
 
-test("an embargo that cannot be read is damage, because without it the item could be published", () => {
+test("an item whose embargo cannot be read is damaged: without the embargo it could be published", () => {
   const item = { uri, type: "text", embargoed: "tomorrow" };
   expect(() => toDraft(item)).toThrow(
     expect.objectContaining({ message: expect.stringContaining("tomorrow"), unmappable: false }),
@@ -150,7 +155,7 @@ test("a picture becomes a core/image with alternative text, credit, focus and re
   expect(draft.meta).not.toHaveProperty("edNote");
 });
 
-test("a picture's credit is its credit line, its alternative text its plain body, its caption its text", () => {
+test("a picture's credit line, plain body and text become its credit, alternative text and caption", () => {
   const { meta, content } = toDraft({
     uri,
     type: "picture",
@@ -168,7 +173,7 @@ test("a picture's credit is its credit line, its alternative text its plain body
   ]);
 });
 
-test("an audio becomes a core/audio with streams and a duration in milliseconds", () => {
+test("an audio item becomes a core/audio with streams and a duration in milliseconds", () => {
   const stream = {
     href: "http://a.example/1.mp3",
     contentType: "audio/mpeg",
@@ -209,7 +214,7 @@ test("a duration that would mean a few hundred bits a second is read as millisec
   expect(toDraft({ uri, type: "audio", renditions }).content).toMatchObject({ durationMs: 7896 });
 });
 
-test("subjects, sources and associated items with a uri become links, with their other members as data", () => {
+test("subjects, sources and associations with a uri or URL become links that keep their other members", () => {
   const { links, meta } = toDraft({
     uri,
     type: "text",
@@ -281,11 +286,11 @@ test("members without a place in the document, or with a malformed value, go unc
 });
 
 test.each([
-  [{ headlines: [{ contentType: "text/html", value: "<em>Skjelv</em> &amp; brann" }], title: "T" }, "Skjelv & brann"],
-  [{ headlines: [{ role: "main", value: "" }], title: "T", slugline: "s" }, "T"],
-  [{ slugline: "s" }, "s"],
-  [{}, uri],
-])("an item with %j has the title %s", (members, title) => {
+  ["an HTML headline", "A & b", { headlines: [{ contentType: "text/html", value: "<em>A</em> &amp; b" }], title: "T" }],
+  ["an empty headline and a title", "T", { headlines: [{ role: "main", value: "" }], title: "T", slugline: "s" }],
+  ["only a slugline", "s", { slugline: "s" }],
+  ["no text of its own", uri, {}],
+])("a text item with %s has the title %s", (_, title, members) => {
   expect(toDraft({ uri, type: "text", ...members }).title).toBe(title);
 });
 

@@ -34,9 +34,9 @@ test.each([1024, 8 * 1024, 8 * 1024 + 1, 1024 * 1024, 1024 * 1024 + 1, 5_000_000
 );
 
 test.each([
-  ["a smaller body", get("br"), answerOf(text(1023))],
+  ["a body of 1,023 bytes", get("br"), answerOf(text(1023))],
   ["no body", get("br"), { status: 304, headers, body: undefined }],
-  ["HEAD", get("br", "HEAD"), answerOf(text(5_000))],
+  ["the method HEAD", get("br", "HEAD"), answerOf(text(5_000))],
   ["a client that takes neither br nor gzip", get("identity, zstd"), answerOf(text(5_000))],
 ])("with %s the answer is not compressed", (_, request, answer) => {
   expect(new AnswerEncoder().encode(request, answer)).toBe(answer);

@@ -35,24 +35,29 @@ test.each([0, 1, 63])("a stream of %i KiB becomes a buffered answer", async (cou
   expect(begun).toEqual({ status: 200, headers: { etag: "x" }, body: await all(count) });
 });
 
-test.each([64, 65, 1_000])(
-  "a stream of %i KiB is read no further than its beginning, and is complete when it is sent",
-  async (count) => {
-    const { state, answer } = source(count);
-    const begun = await readAhead(answer);
-    expect(state.taken).toBeLessThanOrEqual(64);
-    expect((await buffer(streamOf(begun))).equals(await all(count))).toBe(true);
-  },
-);
+test.each([64, 65, 1_000])("of a stream of %i KiB at most 64 KiB are read ahead", async (count) => {
+  const { state, answer } = source(count);
+  await readAhead(answer);
+  expect(state.taken).toBeLessThanOrEqual(64);
+});
 
-test("a fault in the beginning is thrown, and a later one breaks the stream", async () => {
-  const fault = new Error("no further");
+test.each([64, 65, 1_000])("a stream of %i KiB is complete when it is sent", async (count) => {
+  const begun = await readAhead(source(count).answer);
+  expect((await buffer(streamOf(begun))).equals(await all(count))).toBe(true);
+});
+
+const fault = new Error("no further");
+
+test("a fault in the beginning of a stream is thrown", async () => {
   await expect(readAhead(source(63, fault).answer)).rejects.toThrow(fault);
+});
+
+test("a fault after the beginning of a stream breaks the stream", async () => {
   const begun = await readAhead(source(100, fault).answer);
   await expect(buffer(streamOf(begun))).rejects.toThrow(fault);
 });
 
-test.each([2, 70])("a stream that is left after %i pieces ends its source", async (left) => {
+test.each([2, 70])("the source of a stream ends when its reader leaves after %i pieces", async (left) => {
   const { state, answer } = source(1_000);
   let pieces = 0;
   for await (const _ of streamOf(await readAhead(answer))) if ((pieces += 1) === left) break;

@@ -3,7 +3,7 @@ import { endpointInput, endpointPatch } from "../../endpoints/webhooks/endpoint-
 import { HttpError } from "../../errors/http-error.ts";
 import { jsonParser } from "./parse-json.ts";
 
-const url = "https://hooks.example.org/";
+const url = "https://a.example/";
 const events = "snapshot.usable, snapshot.withheld, endpoint.disabled, endpoint.expiring, endpoint.recovered";
 
 function detailsOf(schema: Parameters<typeof jsonParser>[0], body: unknown) {
@@ -41,7 +41,7 @@ test.each([
   [{ url, enabled: "no" }, "/enabled", "must be true or false"],
   [{}, "", 'lacks "url"'],
   [[], "", "must be an object"],
-])("%j is refused in words that say what is allowed", (body, pointer, message) => {
+])("the refusal of %j says how to mend it", (body, pointer, message) => {
   expect(detailsOf(endpointInput, body)).toEqual([{ pointer, message }]);
 });
 

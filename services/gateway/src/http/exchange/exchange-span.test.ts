@@ -18,7 +18,10 @@ test.each(["00", "01", "03"])(
   },
 );
 
-test.each([undefined, `${trace}-zz`])("without tracing the header %s begins a trace that is not recorded", (header) => {
+test.each([
+  ["without a traceparent", undefined],
+  ["with a malformed traceparent", `${trace}-zz`],
+])("without tracing a request %s begins a trace that is not recorded", (_, header) => {
   expect(traceparentOf(header)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   expect(traceparentOf(header)).not.toContain(trace);
 });

@@ -20,7 +20,7 @@ function pack(drafts: readonly PhraseDraft[]): PackedDrafts {
   return packed;
 }
 
-test("drafts are returned in order, as often as asked, whatever characters their texts have", () => {
+test("drafts are returned as they were added, as often as asked", () => {
   const texts = ['a "quote"', "back\\slash", "\\n as two characters", "[1],", "ord\u00a0här", "😀"];
   const drafts = texts.map((text) => draft(text, { commonMistakes: [text, text], description: text }));
   const packed = pack(drafts);

@@ -10,14 +10,16 @@ function read(text: string) {
   return { rows: rows.map(({ value }) => value), lines: rows.map(({ line }) => line) };
 }
 
-test("columns are read by name, and empty cells are left out, except those of phrase and language", () => {
-  const { rows } = read(
-    "phrase,language,id,caseSensitive,forbidden,commonMistakes,description,tenant\r\nå,sv,,TRUE,false,a|b,,x\r\n,,,,,,,y\r\n",
-  );
+test("columns are read by name", () => {
+  const { rows } = read("phrase,language,caseSensitive,forbidden,commonMistakes,tenant\r\nå,sv,TRUE,false,a|b,x\r\n");
   expect(rows).toEqual([
     { phrase: "å", language: "sv", caseSensitive: true, forbidden: false, commonMistakes: ["a", "b"], tenant: "x" },
-    { phrase: "", language: "", tenant: "y" },
   ]);
+});
+
+test("empty cells are left out, except those of phrase and language", () => {
+  const { rows } = read("phrase,language,id,caseSensitive,forbidden,commonMistakes,description,tenant\r\n,,,,,,,y\r\n");
+  expect(rows).toEqual([{ phrase: "", language: "", tenant: "y" }]);
 });
 
 test("semicolons separate columns when they do so in the header, and commas are then text", () => {
@@ -32,7 +34,7 @@ test("a semicolon in a file of commas is text", () => {
   expect(read("language,phrase\nsv,a;b\n").rows).toEqual([{ language: "sv", phrase: "a;b" }]);
 });
 
-test("rows of empty cells are blank lines, and later rows keep their line numbers", () => {
+test("rows of empty cells are skipped like blank lines, without a shift of later line numbers", () => {
   const { rows, lines } = read(",,\r\nlanguage,phrase,description\r\n,,\r\nsv,a,\r\n,,\r\n , ,\r\n,,,,,,\r\n");
   expect(rows).toEqual([{ language: "sv", phrase: "a" }]);
   expect(lines).toEqual([4]);
@@ -57,7 +59,7 @@ test.each([
   ["Swedish", "SANT", "FALSKT"],
   ["Turkish", "DOĞRU", "YANLIŞ"],
   ["Ukrainian", "ІСТИНА", "ХИБНІСТЬ"],
-])("%s booleans of spreadsheets are read, in any case and normal form", (_, yes, no) => {
+])("%s booleans are read, in any case and Unicode normal form", (_, yes, no) => {
   for (const form of [yes, yes.toLowerCase(), yes.normalize("NFD")]) {
     const { rows } = read(
       `language,phrase,forbidden,caseSensitive\nsv,a,${form},${no}\nsv,b,${no.toLowerCase()}, ${form} \n`,
@@ -74,11 +76,11 @@ test("a word that is no boolean is passed on as text", () => {
 });
 
 test.each([
-  ["sep=;", "language;phrase", "sv;a, b"],
-  ["\ufeffsep=;", "phrase;language", '"a, b";sv'],
-  ['"sep=;"', "language;phrase", "sv;a, b"],
-  ["SEP=,", "language,phrase", 'sv,"a, b"'],
-])("a first line %j is skipped, and counts as a line", (...lines) => {
+  ["sep=;", "sep=;", "language;phrase", "sv;a, b"],
+  ["sep=; after a byte order mark", "\ufeffsep=;", "phrase;language", '"a, b";sv'],
+  ["sep=; in quotes", '"sep=;"', "language;phrase", "sv;a, b"],
+  ["SEP=,", "SEP=,", "language,phrase", 'sv,"a, b"'],
+])("a first line with %s is skipped without a shift of line numbers", (_, ...lines) => {
   expect(read(lines.join("\r\n"))).toEqual({ rows: [{ language: "sv", phrase: "a, b" }], lines: [3] });
 });
 
@@ -105,30 +107,45 @@ test("line ends may be mixed", () => {
 });
 
 test.each([
-  ['language,phrase\nsv,a\nsv,b"c\n', "line 3"],
-  ['language,phrase\nsv,a\nsv,"b"c\n', "line 3"],
-  ['language,phrase\r\nsv,"x\r\ny"\r\nsv,"b\r\n', "line 4: a quote is not closed"],
-  ["language\tphrase\nsv\ta", "columns are separated by tabs; use commas or semicolons"],
-  ["language;phrase,description\nsv;a,b", 'line 1: the column "language;phrase" is unknown'],
-  ["Language,language,phrase\nsv,sv,a", 'line 1: the column "language" is there twice'],
-  ["language;word\nsv;a", 'line 1: the column "word" is unknown'],
-  [",,\nlanguage,,\nsv,a,", 'line 2: the column "" is unknown'],
-  [`language,phrase\nsv,a\nsv,"${"b\n".repeat(200_000)}`, "line 3: a row has at most 256 KiB"],
-  [`language,phrase\nsv,a\nsv${",".repeat(300_000)}\n`, "line 3: a row has at most 256 KiB"],
-  [`language,phrase${"\n".repeat(50_002)}`, "at most 50,000 rows"],
-])("a file is refused with a message that names the fault (case %#)", (text, words) => {
+  ["line 3", 'language,phrase\nsv,a\nsv,b"c\n'],
+  ["line 3", 'language,phrase\nsv,a\nsv,"b"c\n'],
+  ["line 4: a quote is not closed", 'language,phrase\r\nsv,"x\r\ny"\r\nsv,"b\r\n'],
+  ["columns are separated by tabs; use commas or semicolons", "language\tphrase\nsv\ta"],
+  ['line 1: the column "language;phrase" is unknown', "language;phrase,description\nsv;a,b"],
+  ['line 1: the column "language" is there twice', "Language,language,phrase\nsv,sv,a"],
+  ['line 1: the column "word" is unknown', "language;word\nsv;a"],
+  ['line 2: the column "" is unknown', ",,\nlanguage,,\nsv,a,"],
+  ["line 3: a row has at most 256 KiB", `language,phrase\nsv,a\nsv,"${"b\n".repeat(200_000)}`],
+  ["line 3: a row has at most 256 KiB", `language,phrase\nsv,a\nsv${",".repeat(300_000)}\n`],
+  ["at most 50,000 rows", `language,phrase${"\n".repeat(50_002)}`],
+])("a file is refused with a message that has %j", (words, text) => {
   expect(() => read(text)).toThrow(words);
 });
 
-test("cells quoted as RFC 4180 says are read unchanged, and each row has the line on which it begins", () => {
-  const cell = fc.string({ unit: fc.constantFrom('"', ",", "\r\n", "\n", "å", " ", "😀", "|", ";", "") });
-  // A row of empty cells would be a blank line.
-  const phrase = cell.map((text) => `x${text}`);
+const cell = fc.string({ unit: fc.constantFrom('"', ",", "\r\n", "\n", "å", " ", "😀", "|", ";", "") });
+// A row of empty cells would be a blank line.
+const phraseCell = cell.map((text) => `x${text}`);
+
+/** Rows of cells, and a file in which all their cells are quoted as RFC 4180 says. */
+const quotedFiles = fc
+  .tuple(fc.array(fc.tuple(cell, phraseCell), { minLength: 1 }), fc.constantFrom("\n", "\r\n"))
+  .map(([cells, eol]) => {
+    const quoted = cells.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(","));
+    return { cells, quoted, text: ["language,phrase", ...quoted].join(eol) };
+  });
+
+test("cells quoted as RFC 4180 says are read unchanged", () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(cell, phrase), { minLength: 1 }), fc.constantFrom("\n", "\r\n"), (cells, eol) => {
-      const quoted = cells.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(","));
-      const { rows, lines } = read(["language,phrase", ...quoted].join(eol));
-      expect(rows).toEqual(cells.map(([language, phrase]) => ({ language, phrase })));
+    fc.property(quotedFiles, ({ cells, text }) => {
+      expect(read(text).rows).toEqual(cells.map(([language, phrase]) => ({ language, phrase })));
+    }),
+  );
+});
+
+test("each row has the line on which it begins, also among quoted line breaks", () => {
+  fc.assert(
+    fc.property(quotedFiles, ({ quoted, text }) => {
+      const { lines } = read(text);
       let line = 2;
       for (const [position, row] of quoted.entries()) {
         expect(lines[position]).toBe(line);
@@ -138,7 +155,7 @@ test("cells quoted as RFC 4180 says are read unchanged, and each row has the lin
   );
 });
 
-test("a large file is read in batches, with the line of each row, however long the rows are", () => {
+test("a large file is read in batches, however long its rows are", () => {
   const rows = Array.from({ length: 5_000 }, (_, n) => `sv,"${"x\n".repeat((n % 7) * (n % 5))}${n}"`);
   const turns = Array.from(readCsv(Buffer.from(["language,phrase", ...rows].join("\r\n"))));
   const bytes = rows.map((row) => row.length + 2);
