@@ -1,27 +1,25 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { PortTakenError } from "./errors.ts";
 import { assertPortFree, pickFreePort } from "./port-guard.ts";
 
-const servers: Server[] = [];
-afterEach(() => servers.splice(0).forEach((server) => server.close()));
-
-test.for(["127.0.0.1", "0.0.0.0"])(
+// A taken port is tried for five seconds.
+test.concurrent.for(["127.0.0.1", "0.0.0.0"])(
   "a port taken on %s is refused with its number and the variable that changes it",
-  async (host) => {
+  async (host, { onTestFinished }) => {
     const port = await pickFreePort();
     const server = createServer().listen(port, host);
-    servers.push(server);
+    onTestFinished(() => void server.close());
     await once(server, "listening");
-    const refusal = expect(assertPortFree(port, "GATEWAY_PORT")).rejects;
-    await refusal.toThrow(PortTakenError);
-    await refusal.toThrow(new RegExp(`^port ${port} is taken \\(.*\\); set GATEWAY_PORT to another$`));
+    const refusal = await assertPortFree(port, "GATEWAY_PORT").catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(PortTakenError);
+    expect(String(refusal)).toMatch(new RegExp(`: port ${port} is taken \\(.*\\); set GATEWAY_PORT to another$`));
   },
 );
 
-test("a taken port that is released a second later passes the check", async () => {
+test.concurrent("a taken port that is released a second later passes the check", async () => {
   const port = await pickFreePort();
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");
