@@ -63,7 +63,7 @@ describe("a batch of documents", () => {
     expect(Object.keys(JSON.parse(Buffer.from(includedJson).toString()))).toEqual([linked]);
   });
 
-  test("ends at 4 MiB, and a call for the remaining documents answers these", async () => {
+  test("ends at 4 MiB, so that a call for the remaining documents answers these", async () => {
     const text = "x".repeat(900_000);
     const ids = await Promise.all(Array.from({ length: 7 }, () => publish("large", article({ text }))));
     const seen: string[] = [];

@@ -54,77 +54,75 @@ const endless = {
 };
 const deep = { content: JSON.parse(`${'{"a":'.repeat(50)}{}${"}".repeat(50)}`) };
 
-describe("documents that take long to check do not hold up other documents", () => {
-  test("6 bodies of 1 MiB: another tenant's creates go on between them", { timeout: 60_000 }, async () => {
-    await create("neighbour", article());
-    const many = Array.from({ length: 6 }, () => create("heavy", { type: "core/article", ...heavy }));
-    expect(await createsDuring(Promise.all(many))).toBeGreaterThan(3 * many.length);
-  });
+test("another tenant's creates go on between 6 bodies of 1 MiB", { timeout: 60_000 }, async () => {
+  await create("neighbour", article());
+  const many = Array.from({ length: 6 }, () => create("heavy", { type: "core/article", ...heavy }));
+  expect(await createsDuring(Promise.all(many))).toBeGreaterThan(3 * many.length);
+});
 
-  test("a url of 300,000 colons is refused like any other wrong url", async () => {
-    await add("links", "core/newswire", {
-      properties: { meta: { properties: { url: { type: "string", format: "url" } } } },
-    });
-    const colons = create("links", { type: "core/newswire", meta: { url: `http://${":".repeat(300_000)}` } });
-    await expect(failure(colons)).resolves.toMatchObject({ code: "InvalidArgument", pointers: ["/meta/url"] });
-    await create("links", { type: "core/newswire", meta: { url: "https://a.example/b?c#d" } });
+test("a url of 300,000 colons is refused like any other wrong url", async () => {
+  await add("links", "core/newswire", {
+    properties: { meta: { properties: { url: { type: "string", format: "url" } } } },
   });
+  const colons = create("links", { type: "core/newswire", meta: { url: `http://${":".repeat(300_000)}` } });
+  await expect(failure(colons)).resolves.toMatchObject({ code: "InvalidArgument", pointers: ["/meta/url"] });
+  await create("links", { type: "core/newswire", meta: { url: "https://a.example/b?c#d" } });
+});
 
-  test("a schema that would check for ever refuses its own documents only, in intake, edits and dry runs", async () => {
-    await add("endless", "core/newswire", endless);
-    await create("endless", { type: "core/newswire", content: { b: "" } });
-    const documentId = await create("endless", { type: "core/tag" });
-    await add("endless", "core/tag", endless);
-    const draft = json({ title: "T", type: "core/newswire", ...deep });
-    const attempts = Promise.all([
-      failure(create("endless", { type: "core/newswire", ...deep })),
-      service.documents.validateDocument({ tenantId: "endless", documentJson: draft }),
-      failure(
-        service.documents.updateDocument({
-          tenantId: "endless",
-          documentId,
-          expectedVersion: 1n,
-          documentJson: json({ title: "T", ...deep }),
-        }),
-      ),
-    ]);
-    expect(await createsDuring(attempts)).toBeGreaterThan(20);
-    const message = expect.stringContaining("cannot be checked against its type: it takes more than 1000 ms");
-    const [created, validated, updated] = await attempts;
-    expect(created).toMatchObject({ code: "InvalidArgument", pointers: [""], message });
-    expect(validated.violations).toMatchObject([{ pointer: "", message }]);
-    expect(updated).toMatchObject({ code: "InvalidArgument", pointers: [""], message });
-    await create("endless", { type: "core/newswire", content: { b: "" } });
-  });
+test("only the document that would be checked for ever is refused, in intake, edits and dry runs", async () => {
+  await add("endless", "core/newswire", endless);
+  await create("endless", { type: "core/newswire", content: { b: "" } });
+  const documentId = await create("endless", { type: "core/tag" });
+  await add("endless", "core/tag", endless);
+  const draft = json({ title: "T", type: "core/newswire", ...deep });
+  const attempts = Promise.all([
+    failure(create("endless", { type: "core/newswire", ...deep })),
+    service.documents.validateDocument({ tenantId: "endless", documentJson: draft }),
+    failure(
+      service.documents.updateDocument({
+        tenantId: "endless",
+        documentId,
+        expectedVersion: 1n,
+        documentJson: json({ title: "T", ...deep }),
+      }),
+    ),
+  ]);
+  expect(await createsDuring(attempts)).toBeGreaterThan(20);
+  const message = expect.stringContaining("cannot be checked against its type: it takes more than 1000 ms");
+  const [created, validated, updated] = await attempts;
+  expect(created).toMatchObject({ code: "InvalidArgument", pointers: [""], message });
+  expect(validated.violations).toMatchObject([{ pointer: "", message }]);
+  expect(updated).toMatchObject({ code: "InvalidArgument", pointers: [""], message });
+  await create("endless", { type: "core/newswire", content: { b: "" } });
+});
 
-  test("a publication that takes long to check: the tenant's other transitions go on meanwhile", async () => {
-    const type = "core/article";
-    const slow = await create("press", { type, meta: { slug: "slow", language: "en" }, ...deep });
-    const first = await create("press", article());
-    await publish("press", first);
-    const request = {
-      tenantId: "press",
-      type,
-      expectedGeneration: 0,
-      shapeSchemaJson: json({}),
-      completeSchemaJson: json(endless),
-    };
-    await service.schemas.createSchemaGeneration(request, as("admin"));
-    const edit = { tenantId: "press", documentId: slow, expectedVersion: 1n };
-    await service.documents.updateDocument({ ...edit, documentJson: json({ title: "T", ...deep }) });
-    const others = await Promise.all(
-      Array.from({ length: 12 }, () => create("press", { type: "core/tag", meta: { slug: randomUUID() } })),
-    );
-    let isOver = false;
-    const refusal = failure(publish("press", slow, 2n)).finally(() => (isOver = true));
-    for (const documentId of others) {
-      await publish("press", documentId);
-      expect(isOver).toBe(false);
-    }
-    await expect(refusal).resolves.toMatchObject({
-      code: "FailedPrecondition",
-      message: expect.stringContaining("it takes more than 1000 ms"),
-    });
+test("a tenant's other transitions go on while one of its publications takes long to check", async () => {
+  const type = "core/article";
+  const slow = await create("press", { type, meta: { slug: "slow", language: "en" }, ...deep });
+  const first = await create("press", article());
+  await publish("press", first);
+  const request = {
+    tenantId: "press",
+    type,
+    expectedGeneration: 0,
+    shapeSchemaJson: json({}),
+    completeSchemaJson: json(endless),
+  };
+  await service.schemas.createSchemaGeneration(request, as("admin"));
+  const edit = { tenantId: "press", documentId: slow, expectedVersion: 1n };
+  await service.documents.updateDocument({ ...edit, documentJson: json({ title: "T", ...deep }) });
+  const others = await Promise.all(
+    Array.from({ length: 12 }, () => create("press", { type: "core/tag", meta: { slug: randomUUID() } })),
+  );
+  let isOver = false;
+  const refusal = failure(publish("press", slow, 2n)).finally(() => (isOver = true));
+  for (const documentId of others) {
+    await publish("press", documentId);
+    expect(isOver).toBe(false);
+  }
+  await expect(refusal).resolves.toMatchObject({
+    code: "FailedPrecondition",
+    message: expect.stringContaining("it takes more than 1000 ms"),
   });
 });
 
@@ -180,7 +178,7 @@ describe("a schema", () => {
     expect(refusal).toMatchObject({ code: "InvalidArgument", message: expect.stringContaining("10000 schemas") });
   });
 
-  test("that refers to itself from its members, as a tree does, is taken, and checks to the last leaf", async () => {
+  test("that refers to itself from its members, as a tree does, checks a document to the last leaf", async () => {
     const node = { properties: { name: { type: "string" }, children: { items: { $ref: "#/$defs/node" } } } };
     await add("bounds", "core/newswire", { $defs: { node }, properties: { content: { $ref: "#/$defs/node" } } });
     const content = (leaf: unknown) => ({ children: [{}, { children: [{ name: "a" }, { name: leaf }] }] });
@@ -189,7 +187,7 @@ describe("a schema", () => {
     await expect(wrong).resolves.toMatchObject({ pointers: ["/content/children/1/children/1/name"] });
   });
 
-  test("of 184 KiB with references to its largest part is compiled or refused while other calls go on", async () => {
+  test("of 184 KiB that refers to its largest part 5,000 times does not hold up other calls", async () => {
     const large = {
       properties: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`p${i}`, { type: "string" }])),
     };

@@ -9,10 +9,12 @@ import { ClockStore } from "../src/store/clock-store.ts";
 const appName = "confirmed-clock-test";
 let mongo: Mongo;
 let clocks: ClockStore;
+const tick = new Date(5);
 
 beforeAll(async () => {
   mongo = await openMongo({ url: inject("mongoUrl"), database: testDatabaseName("confirmed"), appName });
   clocks = new ClockStore(mongo.client, mongo.db);
+  await mongo.db.collection("clocks").insertOne({ tenantId: "acme", tick, types: { "core/article": tick } });
 });
 afterEach(() => failFinds({}, "off"));
 afterAll(async () => {
@@ -25,21 +27,30 @@ function failFinds(fault: object, mode: { times: number } | "off") {
   return mongo.client.db("admin").command({ configureFailPoint: "failCommand", mode, data });
 }
 
-test("a confirmed clock has a moment to read at, and a tick unless the tenant never published", async () => {
-  const tick = new Date(5);
-  await mongo.db.collection("clocks").insertOne({ tenantId: "acme", tick, types: { "core/article": tick } });
+test("a confirmed clock has its tick and a moment to read at", async () => {
   const reading = await clocks.confirm("acme");
   expect(reading).toMatchObject({ tick, types: { "core/article": tick }, moment: expect.any(BigInt) });
-  expect(clocks.recall("acme")).toEqual(reading);
+});
+
+test("a confirmed clock is remembered", async () => {
+  expect(clocks.recall("acme")).toEqual(await clocks.confirm("acme"));
+});
+
+test("the confirmed clock of a tenant that never published has a moment, but no tick", async () => {
   expect(await clocks.confirm("nobody")).toEqual({ types: {}, moment: expect.any(BigInt) });
 });
 
-test.each([
+const faults: [string, object][] = [
   ["a step-down of the primary", { errorCode: 10107 }],
   ["a cut connection", { closeConnection: true }],
-])("after %s the clock is read again, and after a second fault the answer is unavailable", async (_, fault) => {
+];
+
+test.each(faults)("after %s the clock is read again", async (_, fault) => {
   await failFinds(fault, { times: 1 });
   expect(await clocks.confirm("acme")).toHaveProperty("tick");
+});
+
+test.each(faults)("after %s and a second one the answer is unavailable", async (_, fault) => {
   await failFinds(fault, { times: 2 });
   await expect(clocks.confirm("acme")).rejects.toMatchObject({ kind: "unavailable" });
 });

@@ -46,7 +46,7 @@ const wire = (id: string) => ({
   links: [{ rel: "subject", type: "core/tag", uri: "medtop:20000151" }],
 });
 
-describe("what is stored", () => {
+describe("on intake", () => {
   test("a document enters as draft, version 1, in canonical form, with its workflow", async () => {
     const id = randomUUID();
     await expect(create({ ...wire(id), id: id.toUpperCase() })).resolves.toMatchObject({ documentId: id });
@@ -90,11 +90,17 @@ describe("what is stored", () => {
     expect(await heads().countDocuments({ documentId: id, tenantId: "rival" })).toBe(0);
   });
 
-  test("editors get a rich title as it was sent, and its plain text is stored beside it", async () => {
+  const title = { type: "doc", content: [{ type: "paragraph", content: [{ type: "text", text: "Zürich" }] }] };
+
+  test("a rich title is kept for editors as it was sent", async () => {
     const id = randomUUID();
-    const title = { type: "doc", content: [{ type: "paragraph", content: [{ type: "text", text: "Zürich" }] }] };
     await create({ id, type: "core/article", title });
     expect((await stored(id)).json.title).toEqual(title);
+  });
+
+  test("a rich title is stored in canonical form beside its plain text", async () => {
+    const id = randomUUID();
+    await create({ id, type: "core/article", title });
     const row = await heads().findOne({ documentId: id });
     expect(row?.["title"].toString("utf8")).toBe('"Zürich"');
     expect(row?.["titleRich"].toString("utf8")).toBe(
@@ -102,9 +108,9 @@ describe("what is stored", () => {
     );
   });
 
-  test("the wrapped form gets an id of the platform, and tenant ids are ignored in wrapper and payload", async () => {
+  test("the wrapped form gets a new id of the platform each time", async () => {
     const { id: _, ...payload } = wire("");
-    const body = { version: 1, tenantId: "rival", payload: { ...payload, tenant: "rival" } };
+    const body = { version: 1, payload };
     const { documentId } = await create(body);
     expect(documentId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect((await stored(documentId)).json).toMatchObject({ id: documentId, title: "Quake off Chile" });
@@ -112,8 +118,15 @@ describe("what is stored", () => {
     expect(second.documentId).not.toBe(documentId);
   });
 
+  test("tenant ids in a wrapped form and its payload are ignored", async () => {
+    const { id: _, ...payload } = wire("");
+    const { documentId } = await create({ version: 1, tenantId: "rival", payload: { ...payload, tenant: "rival" } });
+    expect((await stored(documentId)).json).not.toHaveProperty("tenant");
+    expect(await heads().countDocuments({ documentId, tenantId: "rival" })).toBe(0);
+  });
+
   test.each(["core/newswire", "core/article", "core/image", "core/audio", "core/tag", "core/publisher-site"])(
-    "%s is known to every tenant and asks for nothing but a title on intake",
+    "a new tenant may create a document of type %s with nothing but a title",
     async (type) => {
       const id = randomUUID();
       await create({ id, type, title: "T" }, { tenantId: "anyone" });
@@ -122,71 +135,75 @@ describe("what is stored", () => {
   );
 });
 
-describe("an id in use", () => {
-  test("a second create answers already_exists, says whether the content is the same, and changes nothing", async () => {
-    const id = randomUUID();
-    await create(wire(id));
-    const before = await heads().findOne({ documentId: id });
-    await expect(failure(create(wire(id)))).resolves.toMatchObject({
-      code: "AlreadyExists",
-      kind: "already_exists",
-      message: `document ${id} already exists with the same content`,
-    });
-    const reordered = Object.fromEntries(Object.entries(wire(id)).toReversed());
-    await expect(failure(create(reordered))).resolves.toMatchObject({
-      message: expect.stringContaining("same content"),
-    });
-    const other = { ...wire(id), title: "Another" };
-    await expect(failure(create(other))).resolves.toMatchObject({
-      kind: "already_exists",
-      message: `document ${id} already exists with other content`,
-    });
-    expect(await heads().findOne({ documentId: id })).toEqual(before);
+test("a second create of an id is refused, and told whether the content is the same", async () => {
+  const id = randomUUID();
+  await create(wire(id));
+  await expect(failure(create(wire(id)))).resolves.toMatchObject({
+    code: "AlreadyExists",
+    kind: "already_exists",
+    message: `document ${id} already exists with the same content`,
   });
-
-  test("is reported before any fault of type, members and shape, but after a number out of range", async () => {
-    const id = randomUUID();
-    await create(wire(id));
-    for (const fault of [{ type: "no/such" }, { title: 7 }, { extra: 1 }, { meta: [] }, { meta: { urgency: 12 } }]) {
-      await expect(failure(create({ ...wire(id), ...fault }))).resolves.toMatchObject({ kind: "already_exists" });
-    }
-    const broken = documents.client.createDocument({
-      tenantId,
-      draft: { documentJson: Buffer.from(`{"id":"${id}","n":1e400}`) },
-    });
-    await expect(failure(broken)).resolves.toMatchObject({ kind: "invalid" });
+  const reordered = Object.fromEntries(Object.entries(wire(id)).toReversed());
+  await expect(failure(create(reordered))).resolves.toMatchObject({
+    message: expect.stringContaining("same content"),
   });
-
-  test("a repeat with the same token and content is answered as created, in both forms", async () => {
-    const id = randomUUID();
-    await create(wire(id), { token: "attempt-1" });
-    await expect(create(wire(id), { token: "attempt-1" })).resolves.toMatchObject({ documentId: id });
-    await expect(failure(create(wire(id), { token: "attempt-2" }))).resolves.toMatchObject({ kind: "already_exists" });
-    const changed = { ...wire(id), title: "changed" };
-    await expect(failure(create(changed, { token: "attempt-1" }))).resolves.toMatchObject({ kind: "already_exists" });
-
-    const { id: _, ...payload } = wire("");
-    const first = await create({ version: 1, payload }, { token: "attempt-3" });
-    const second = await create({ version: 1, payload }, { token: "attempt-3" });
-    expect(second.documentId).toBe(first.documentId);
-  });
-
-  test("of 64 concurrent creates of one id exactly one is created", async () => {
-    const id = randomUUID();
-    const settled = await Promise.allSettled(
-      Array.from({ length: 64 }, (_, index) => create({ ...wire(id), title: `racer ${index}` })),
-    );
-    const won = settled.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
-    expect(won).toHaveLength(1);
-    const kinds = settled.flatMap((result) =>
-      result.status === "rejected" ? [fromConnectError(result.reason)?.kind] : [],
-    );
-    expect(new Set(kinds)).toEqual(new Set(["already_exists"]));
-    expect((await stored(id)).json.title).toBe(`racer ${won[0]}`);
+  const other = { ...wire(id), title: "Another" };
+  await expect(failure(create(other))).resolves.toMatchObject({
+    kind: "already_exists",
+    message: `document ${id} already exists with other content`,
   });
 });
 
-describe("what is refused", () => {
+test("a second create of an id changes nothing", async () => {
+  const id = randomUUID();
+  await create(wire(id));
+  const before = await heads().findOne({ documentId: id });
+  await failure(create({ ...wire(id), title: "Another" }));
+  expect(await heads().findOne({ documentId: id })).toEqual(before);
+});
+
+test("an id in use is reported before faults of type, members and shape, but after a number out of range", async () => {
+  const id = randomUUID();
+  await create(wire(id));
+  for (const fault of [{ type: "no/such" }, { title: 7 }, { extra: 1 }, { meta: [] }, { meta: { urgency: 12 } }]) {
+    await expect(failure(create({ ...wire(id), ...fault }))).resolves.toMatchObject({ kind: "already_exists" });
+  }
+  const broken = documents.client.createDocument({
+    tenantId,
+    draft: { documentJson: Buffer.from(`{"id":"${id}","n":1e400}`) },
+  });
+  await expect(failure(broken)).resolves.toMatchObject({ kind: "invalid" });
+});
+
+test("a create that is repeated with its token and content is answered as created, in both forms", async () => {
+  const id = randomUUID();
+  await create(wire(id), { token: "attempt-1" });
+  await expect(create(wire(id), { token: "attempt-1" })).resolves.toMatchObject({ documentId: id });
+  await expect(failure(create(wire(id), { token: "attempt-2" }))).resolves.toMatchObject({ kind: "already_exists" });
+  const changed = { ...wire(id), title: "changed" };
+  await expect(failure(create(changed, { token: "attempt-1" }))).resolves.toMatchObject({ kind: "already_exists" });
+
+  const { id: _, ...payload } = wire("");
+  const first = await create({ version: 1, payload }, { token: "attempt-3" });
+  const second = await create({ version: 1, payload }, { token: "attempt-3" });
+  expect(second.documentId).toBe(first.documentId);
+});
+
+test("of 64 concurrent creates of one id exactly one is created", async () => {
+  const id = randomUUID();
+  const settled = await Promise.allSettled(
+    Array.from({ length: 64 }, (_, index) => create({ ...wire(id), title: `racer ${index}` })),
+  );
+  const won = settled.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
+  expect(won).toHaveLength(1);
+  const kinds = settled.flatMap((result) =>
+    result.status === "rejected" ? [fromConnectError(result.reason)?.kind] : [],
+  );
+  expect(new Set(kinds)).toEqual(new Set(["already_exists"]));
+  expect((await stored(id)).json.title).toBe(`racer ${won[0]}`);
+});
+
+describe("a document is refused", () => {
   const id = randomUUID();
   test.each<[string, unknown, string]>([
     ["a body that is no object", [1], ""],
@@ -200,7 +217,7 @@ describe("what is refused", () => {
     ["a title that is null", { ...wire(id), title: null }, "/title"],
     ["a title that is an array", { ...wire(id), title: ["T"] }, "/title"],
     ["a title that is an empty object", { ...wire(id), title: {} }, "/title"],
-    ["a title that is no document", { ...wire(id), title: { text: "T" } }, "/title"],
+    ["a title that is an object, but no rich text", { ...wire(id), title: { text: "T" } }, "/title"],
     ["a blank title", { ...wire(id), title: "  " }, "/title"],
     ["meta that is no object", { ...wire(id), meta: [] }, "/meta"],
     ["content that is null", { ...wire(id), content: null }, "/content"],
@@ -214,15 +231,19 @@ describe("what is refused", () => {
     ["a wrapped form without version", { payload: {} }, "/version"],
     ["a wrapped form with an id inside", { version: 1, payload: { ...wire(id) } }, "/payload/id"],
     ["a wrapped form with more members", { version: 1, id, payload: {} }, "/id"],
-    ["a wrapped fault", { version: 1, payload: { type: "core/article", title: "T", meta: 1 } }, "/payload/meta"],
+    [
+      "a fault inside a wrapped form",
+      { version: 1, payload: { type: "core/article", title: "T", meta: 1 } },
+      "/payload/meta",
+    ],
     ["version without payload", { ...wire(id), version: 1 }, "/version"],
-  ])("%s", async (_, body, pointer) => {
+  ])("with a pointer to %s", async (_, body, pointer) => {
     const error = await failure(create(body));
     expect(error).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
     expect(error.pointers).toContain(pointer);
   });
 
-  test("everything that is wrong with a document is named at once", async () => {
+  test("with all that is wrong with it at once", async () => {
     const error = await failure(create({ id, title: 7, meta: 1, extra: 2 }));
     expect(new Set(error.pointers)).toEqual(new Set(["/type", "/title", "/meta", "/extra"]));
   });
@@ -232,23 +253,23 @@ describe("what is refused", () => {
     ["a type of 200 KB", { type: "x".repeat(200_000) }],
     ["20,000 unknown members", Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]))],
     ["20,000 links without rel", { links: Array.from({ length: 20_000 }, () => ({})) }],
-  ])("the refusal of a hostile document stays small: %s", async (_, fault) => {
+  ])("in few words, even if it is hostile: %s", async (_, fault) => {
     const error = await failure(create({ ...wire(id), ...fault }));
     expect(error).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
     expect(error.pointers.length).toBeGreaterThan(0);
     expect(Buffer.byteLength(error.message + error.pointers.join(""))).toBeLessThan(12_000);
   });
 
-  test("a refused document leaves nothing behind", async () => {
+  test("and leaves nothing behind", async () => {
     await expect(failure(create({ ...wire(id), meta: [] }))).resolves.toMatchObject({ kind: "invalid" });
     expect(await heads().countDocuments({ documentId: id })).toBe(0);
   });
 
-  test("a malformed tenant id", async () => {
+  test("for a malformed tenant id", async () => {
     await expect(failure(create(wire(id), { tenantId: "Demo" }))).resolves.toMatchObject({ kind: "invalid" });
   });
 
-  test("a document above 1 MiB is too_large, one of exactly 1 MiB is taken", async () => {
+  test("as too_large above 1 MiB, but not at exactly 1 MiB", async () => {
     const base = wire(randomUUID());
     const left = 1024 * 1024 - json({ ...base, content: { text: "" } }).length;
     const over = { ...base, content: { text: "x".repeat(left + 1) } };

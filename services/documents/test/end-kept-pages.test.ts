@@ -3,7 +3,7 @@ import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { expect, inject, test } from "vitest";
 import { endKeptPages } from "../src/store/end-kept-pages.ts";
 
-test("every clock ticks once, also one that is ahead, and every type gets the tick, whatever its name", async () => {
+test("every clock gets a new tick for all its types, even a clock that is ahead of the time", async () => {
   await using mongo = await openMongo({
     url: inject("mongoUrl"),
     database: testDatabaseName("kept_pages"),

@@ -39,7 +39,7 @@ async function walk(tenantId: string, limit: number, query: object = {}): Promis
 const tenantId = "ties";
 let all: Item[];
 
-describe("paging", () => {
+describe("in a walk through pages", () => {
   beforeAll(async () => {
     await publishGroups(tenantId, [1, 9, 30, 1, 1, 20]);
     all = await walk(tenantId, 200);
@@ -57,7 +57,7 @@ describe("paging", () => {
     }
   });
 
-  test("a page ends at 4 MiB, and the walk is complete all the same", async () => {
+  test("a page ends at 4 MiB without a loss of documents", async () => {
     const tenant = "large";
     const text = "x".repeat(700_000);
     const ids = await Promise.all(Array.from({ length: 13 }, () => service.create(tenant, article({ text }))));
@@ -69,11 +69,9 @@ describe("paging", () => {
   });
 });
 
-describe("what is shown", () => {
-  test.each(["core/newswire", "core/unknown", ""])("is never of type %j, which is refused", async (newswire) => {
-    const asked = service.published.listPublishedDocuments({ tenantId, type: newswire, limit: 50 });
-    await expect(asked).rejects.toThrow("type is not a publishable one");
-  });
+test.each(["core/newswire", "core/unknown", ""])("a list of type %j is refused", async (type) => {
+  const asked = service.published.listPublishedDocuments({ tenantId, type, limit: 50 });
+  await expect(asked).rejects.toThrow("type is not a publishable one");
 });
 
 describe("the tag of a page", () => {

@@ -76,7 +76,7 @@ function shuffled<T>(items: readonly T[]): T[] {
     .map(({ item }) => item);
 }
 
-describe("5,000 publications, of which at least 30 % share their updated_at", () => {
+describe("among 5,000 publications", () => {
   const tenantId = "walks";
   let touched: string[];
   let untouched: Map<string, string>;
@@ -109,7 +109,7 @@ describe("5,000 publications, of which at least 30 % share their updated_at", ()
     }
   }
 
-  test("share updated_at as often as the following tests need", () => {
+  test("at least 30 % share their updated_at, as the following tests need", () => {
     const count = new Map<string, number>();
     for (const stamp of untouched.values()) count.set(stamp, (count.get(stamp) ?? 0) + 1);
     const sharing = [...untouched.values()].filter((stamp) => (count.get(stamp) ?? 0) > 1).length;
@@ -128,17 +128,17 @@ describe("5,000 publications, of which at least 30 % share their updated_at", ()
   }
 
   test.each([7, 200])(
-    "a walk in pages of %i shows nothing twice and skips nothing that was not touched, while writers run",
+    "a walk in pages of %i shows exactly once each document that no writer touches",
     async (limit) => expectWhole(await walk(tenantId, limit)),
     120_000,
   );
 
-  test("a walk in pages of 1 through the newest 300 shows nothing twice and skips nothing untouched", async () => {
+  test("a walk in pages of 1 through the newest 300 shows exactly once each that no writer touches", async () => {
     const since = [...untouched.values()].toSorted().at(-300)!;
     expectWhole(await walk(tenantId, 1, new Date(since)), since);
   }, 120_000);
 
-  test("a walk with updatedSince skips nothing from that time on and shows nothing older, while writers run", async () => {
+  test("a walk with updatedSince shows once what no writer touches from then on, and nothing older", async () => {
     const stamps = [...new Set(untouched.values())].toSorted();
     for (const stamp of shuffled(stamps).slice(0, 12)) {
       const at = Date.parse(stamp);
@@ -149,7 +149,7 @@ describe("5,000 publications, of which at least 30 % share their updated_at", ()
   }, 120_000);
 });
 
-describe("17 concurrent publishers of one tenant on two processes", () => {
+describe("beside 17 concurrent publishers of one tenant on two processes", () => {
   const tenantId = "crowd";
   const each = 40;
   const quietType = "core/tag";
@@ -180,7 +180,7 @@ describe("17 concurrent publishers of one tenant on two processes", () => {
     publishing = begin();
   });
 
-  test("readers who catch up by updatedSince miss no publication, and readers of the feed no change", async () => {
+  test("readers who catch up by updatedSince or follow the feed miss nothing", async () => {
     const followers = [follow(""), follow(type), follow(quietType), follow(quietType, 30), follow("core/image")];
     const [caughtUp, mirrors] = await Promise.all([catchUp(), Promise.all(followers), publishing]);
     const published = await publishedNow(tenantId, type);

@@ -32,6 +32,12 @@ async function publish(tenantId: string, document: object): Promise<string> {
   return id;
 }
 
+async function publishAndWithhold(tenantId: string, document: object): Promise<string> {
+  const id = await publish(tenantId, document);
+  await service.take(tenantId, id, "withhold");
+  return id;
+}
+
 function get(tenantId: string, documentId: string, more: object = {}) {
   return service.published.getPublishedDocument({ tenantId, by: { case: "documentId", value: documentId }, ...more });
 }
@@ -67,24 +73,24 @@ describe("a document by id", () => {
     expect(includedJson).toHaveLength(0);
   });
 
-  test("is not found as a draft, as a newswire, published or withheld, or by another tenant", async () => {
-    const draft = await service.create(tenantId, article());
-    const newswire = { ...article(), type: "core/newswire", meta: { source: "AP" } };
-    const wire = await publish(tenantId, newswire);
-    const foreign = await publish("rival", article());
-    const hidden = [draft, wire, foreign, randomUUID()];
-    for (const id of hidden) expect(await refusalOf(get(tenantId, id)), id).toEqual(notFound);
-    await service.take(tenantId, wire, "withhold");
-    expect(await refusalOf(get(tenantId, wire))).toEqual(notFound);
+  const newswire = () => ({ ...article(), type: "core/newswire", meta: { source: "AP" } });
+
+  test.each<[string, () => Promise<string>]>([
+    ["a draft", () => service.create(tenantId, article())],
+    ["a published newswire", () => publish(tenantId, newswire())],
+    ["a withheld newswire", () => publishAndWithhold(tenantId, newswire())],
+    ["another tenant's", () => publish("rival", article())],
+    ["unknown", async () => randomUUID()],
+  ])("is not found if it is %s", async (_, make) => {
+    expect(await refusalOf(get(tenantId, await make()))).toEqual(notFound);
   });
 
   test("brings along the published documents it links to, and nothing else", async () => {
     const tag = await publish(tenantId, { ...article(), type: "core/tag", content: { name: "Snow" } });
     const other = await publish(tenantId, article());
     const draft = await service.create(tenantId, article());
-    const wire = await publish(tenantId, { ...article(), type: "core/newswire", meta: { source: "AP" } });
-    const withheld = await publish(tenantId, article());
-    await service.take(tenantId, withheld, "withhold");
+    const wire = await publish(tenantId, newswire());
+    const withheld = await publishAndWithhold(tenantId, article());
     const foreign = await publish("rival", article());
     const ids = [other, draft, wire, withheld, foreign, tag, other];
     const links = ids.map((id) => ({ rel: "related", type: "core/article", id }));
@@ -121,14 +127,20 @@ describe("a document by id", () => {
 describe("a document by slug", () => {
   const tenantId = "by_slug";
 
-  test("is gone once withdrawn, and not found under an unknown slug or another type or tenant", async () => {
-    const id = await publish(tenantId, article({ slug: "away" }));
-    expect(await refusalOf(getBySlug(tenantId, "away", "core/tag"))).toEqual(notFound);
-    expect(await refusalOf(getBySlug("rival", "away"))).toEqual(notFound);
+  test("is not found under another slug, type or tenant", async () => {
+    await publish(tenantId, article({ slug: "here" }));
+    expect(await refusalOf(getBySlug(tenantId, "here", "core/tag"))).toEqual(notFound);
+    expect(await refusalOf(getBySlug("rival", "here"))).toEqual(notFound);
     expect(await refusalOf(getBySlug(tenantId, "unknown"))).toEqual(notFound);
+  });
+
+  test("is not found while it is a draft", async () => {
     await service.create(tenantId, article({ slug: "draft" }));
     expect(await refusalOf(getBySlug(tenantId, "draft"))).toEqual(notFound);
-    await service.take(tenantId, id, "withhold");
+  });
+
+  test("is gone once it is withdrawn", async () => {
+    await publishAndWithhold(tenantId, article({ slug: "away" }));
     expect(await refusalOf(getBySlug(tenantId, "away"))).toEqual(gone);
   });
 });
@@ -204,7 +216,7 @@ describe("a site", () => {
     return { ...article({ slug, meta: { hosts, ...meta } }), type: "core/publisher-site", content: { name: slug } };
   }
 
-  test("is one object, found by host in upper and lower case, with and without a port", async () => {
+  test("is found by its host in upper and lower case, with and without a port", async () => {
     const main = await publish(tenantId, site("main", ["www.example.com", "Example.com"]));
     for (const host of ["example.com", "EXAMPLE.com:8443", "www.example.com."]) {
       const found = parse((await siteOf(host)).siteJson);
@@ -261,7 +273,7 @@ describe("a site", () => {
   });
 });
 
-describe("hosts of published sites", () => {
+describe("the publication of a site", () => {
   const tenantId = "hosts";
 
   function site(hosts: string[], meta: object = {}) {
@@ -275,7 +287,7 @@ describe("hosts of published sites", () => {
   const idAt = async (host: string) =>
     parse((await service.published.getPublishedSite({ tenantId, host })).siteJson)["id"];
 
-  test("belong to one site, which the refusal of another one names, until that site is withdrawn", async () => {
+  test("is refused with the name of the published site that has its host, until that one is withdrawn", async () => {
     const first = await publish(tenantId, site(["a.example", "B.example:8080"]));
     const second = await service.create(tenantId, site(["c.example", "b.EXAMPLE."]));
     expect(await faultsOf(service.take(tenantId, second, "publish"))).toEqual([
@@ -288,16 +300,19 @@ describe("hosts of published sites", () => {
     expect(await idAt("b.example")).toBe(second);
   });
 
-  test("are found with and without their port, and a malformed one is refused at publication", async () => {
+  test("lets readers find it with and without the port of its host", async () => {
     const local = await publish(tenantId, site(["localhost:3000"]));
     expect([await idAt("localhost:3000"), await idAt("LOCALHOST")]).toEqual([local, local]);
+  });
+
+  test("is refused for a malformed host", async () => {
     const broken = await service.create(tenantId, site(["https://x.example/", "ok.example"]));
     expect(await faultsOf(service.take(tenantId, broken, "publish"))).toEqual([
       "/meta/hosts/0 is no host name such as www.example.com",
     ]);
   });
 
-  test("belong to sites of which only one is primary", async () => {
+  test("is refused while another primary site is published", async () => {
     const primary = await publish(tenantId, site(["p.example"], { primary: true }));
     const other = await service.create(tenantId, site(["q.example"], { primary: true }));
     expect(await faultsOf(service.take(tenantId, other, "publish"))).toEqual([
@@ -305,7 +320,7 @@ describe("hosts of published sites", () => {
     ]);
   });
 
-  test("are checked against the state after a batch, so that two sites may swap their hosts", async () => {
+  test("is checked against the state after its batch, so that two sites may swap their hosts", async () => {
     const own = "swaps";
     const [x, y, z] = [site(["x.example"], { primary: true }), site(["y.example"]), site(["x.example"])];
     for (const each of [x, y]) await publish(own, each);
@@ -329,7 +344,7 @@ describe("hosts of published sites", () => {
     expect(await take([z.id, "publish", 1], [y.id, "withhold", 1])).toEqual(["error", "error"]);
   });
 
-  test("go to exactly one of several sites that are published with the same host at the same time", async () => {
+  test("at the same time as others with its host succeeds for exactly one of them", async () => {
     const own = "at_once";
     const ids = await Promise.all(Array.from({ length: 8 }, () => service.create(own, site(["one.example"]))));
     const taken = await Promise.allSettled(ids.map((id) => service.take(own, id, "publish")));
@@ -337,34 +352,51 @@ describe("hosts of published sites", () => {
   });
 });
 
-describe("versions", () => {
+describe("the versions of a published document", () => {
   const tenantId = "versions";
+  const document = article();
+  const documentId = document.id;
 
-  test("are those that were usable, with their snapshots' exact bytes, and signatures once attached", async () => {
-    const document = article();
-    const documentId = document.id;
+  beforeAll(async () => {
     await publish(tenantId, document);
     await update(tenantId, { ...document, title: "Never published" }, 1);
     await update(tenantId, { ...document, title: "Third" }, 2);
     await service.take(tenantId, documentId, "withhold", 1);
     await service.take(tenantId, documentId, "publish", 1);
     await service.take(tenantId, documentId, "publish", 3);
+  });
+
+  const snapshotsOfFirst = async () =>
+    (await service.published.getPublishedVersion({ tenantId, documentId, version: 1n })).snapshots;
+
+  test("are listed if they were usable, newest first, with the number of their last snapshot", async () => {
     const { versions } = await service.published.listPublishedVersions({ tenantId, documentId, limit: 50 });
     expect(versions.map(({ version, sequence }) => [version, sequence])).toEqual([
       [3n, 4n],
       [1n, 3n],
     ]);
-    await service.feed.settleSnapshots({ settlements: [settlementOf({ tenantId, documentId, sequence: 3n })] });
-    const { snapshots } = await service.published.getPublishedVersion({ tenantId, documentId, version: 1n });
+  });
+
+  test("have the exact bytes of each of their usable snapshots", async () => {
+    const snapshots = await snapshotsOfFirst();
     expect(snapshots.map(({ reference, status }) => [reference?.sequence, status])).toEqual([
       [1n, "usable"],
       [3n, "usable"],
     ]);
-    expect(snapshots.map((snapshot) => snapshot.signature?.keyId)).toEqual([undefined, "a"]);
     for (const { snapshotJson, sha256 } of snapshots) {
       expect(Buffer.from(sha256)).toEqual(createHash("sha256").update(snapshotJson).digest());
       expect(parse(snapshotJson)).toMatchObject({ title: document.title, meta: { version: 1, status: "usable" } });
     }
+  });
+
+  test("have the signature of a snapshot once it is attached", async () => {
+    const keyIds = async () => (await snapshotsOfFirst()).map(({ signature }) => signature?.keyId);
+    expect(await keyIds()).toEqual([undefined, undefined]);
+    await service.feed.settleSnapshots({ settlements: [settlementOf({ tenantId, documentId, sequence: 3n })] });
+    expect(await keyIds()).toEqual([undefined, "a"]);
+  });
+
+  test("are not found if they were never usable", async () => {
     const unpublished = service.published.getPublishedVersion({ tenantId, documentId, version: 2n });
     expect(await refusalOf(unpublished)).toEqual(notFound);
   });

@@ -100,7 +100,7 @@ test("a large document gets its turn although documents with smaller ids fill ev
   await Promise.all(busy);
 });
 
-test("one batch publishes for the first time and again, and hands a slug from one document to another", async () => {
+test("one batch may mix a withdrawal, a first publication with the freed slug, and a repeated one", async () => {
   const tenantId = "mixed";
   const [giver, again, taker] = await Promise.all([
     service.create(tenantId, article({ slug: "storm" })),
@@ -123,13 +123,18 @@ test("one batch publishes for the first time and again, and hands a slug from on
 });
 
 describe("concurrent publishers", () => {
-  test("of one tenant share transactions, and transitions of one document get one each", async () => {
+  test("of one tenant share transactions", async () => {
     const tenantId = "shared";
     const ids = await createMany(tenantId, 128);
     await Promise.all(ids.map((id) => service.take(tenantId, id, "publish")));
     const ticks = new Set((await rowsOf(tenantId, "publications")).map(({ updatedAt }) => updatedAt.getTime()));
     expect(ticks.size).toBeLessThan(64);
-    const [id = ""] = ids;
+  });
+
+  test("of one document get a transaction for each of its transitions", async () => {
+    const tenantId = "one_by_one";
+    const id = await service.create(tenantId, article());
+    await service.take(tenantId, id, "publish");
     const both = await Promise.allSettled([
       service.take(tenantId, id, "withhold"),
       service.take(tenantId, id, "publish"),
@@ -143,17 +148,22 @@ describe("concurrent publishers", () => {
     expect(rows.map(({ status }) => status)).toEqual(["usable", "withheld", "usable"]);
     expect(new Set(rows.map(({ committedAt }) => committedAt.getTime())).size).toBe(3);
   });
+});
 
-  test("on two processes lose no snapshot, and commit in the order of updated_at", async () => {
-    const tenantId = "twins";
+describe("concurrent publishers on two processes", () => {
+  const tenantId = "twins";
+  let ids: string[];
+  let commits: number[];
+
+  beforeAll(async () => {
     await using other = await runPublishing({
       mongoUrl: inject("mongoUrl"),
       natsUrl: inject("natsUrl"),
       database: service.database,
     });
-    const ids = await createMany(tenantId, 160);
+    ids = await createMany(tenantId, 160);
     const stop = new AbortController();
-    const watched = await watchCommits(tenantId, stop.signal);
+    const watched = await watchCommits(stop.signal);
     const publishers = Array.from({ length: 16 }, async (_, at) => {
       const process = at % 2 === 0 ? service : other;
       for (const id of ids.slice(at * 10, at * 10 + 10)) {
@@ -162,7 +172,10 @@ describe("concurrent publishers", () => {
     });
     await Promise.all(publishers);
     stop.abort();
-    const commits = await watched.stamps;
+    commits = await watched.stamps;
+  });
+
+  test("lose no snapshot", async () => {
     const snapshots = await rowsOf(tenantId, "snapshots");
     expect(snapshots).toHaveLength(480);
     expect(snapshots.every(({ pending }) => pending)).toBe(true);
@@ -171,6 +184,9 @@ describe("concurrent publishers", () => {
       const own = snapshots.filter(({ documentId }) => documentId === id).map(({ sequence }) => sequence);
       expect(own.toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
     }
+  });
+
+  test("commit in the order of updated_at", () => {
     expect(commits).toHaveLength(480);
     expect(commits).toEqual(commits.toSorted((a, b) => a - b));
   });
@@ -179,7 +195,7 @@ describe("concurrent publishers", () => {
    * Stamps of the tenant's publications in commit order, from a change stream. Resolves once the
    * stream is open.
    */
-  async function watchCommits(tenantId: string, signal: AbortSignal): Promise<{ stamps: Promise<number[]> }> {
+  async function watchCommits(signal: AbortSignal): Promise<{ stamps: Promise<number[]> }> {
     const client = await new MongoClient(inject("mongoUrl")).connect();
     const pipeline = [{ $match: { "fullDocument.tenantId": tenantId } }];
     const stream = client.db(service.database).collection("publications").watch(pipeline);

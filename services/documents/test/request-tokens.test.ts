@@ -116,11 +116,17 @@ describe("a transition", () => {
     expect(await take(service.documents, id, "approve", "a1")).toMatchObject({ status: "approved" });
   });
 
-  test("costs no extra command for its token, and its repetition costs two finds and a rollback", async () => {
+  const costOf = (id: string) => commands.during(() => take(service.documents, id, "submit", "s1"));
+
+  test("costs no extra command for its token", async () => {
     const id = await service.create(tenantId, article());
-    const cost = () => commands.during(() => take(service.documents, id, "submit", "s1"));
-    expect(await cost()).toEqual(["find heads", "update heads", "insert history", "commitTransaction"]);
-    expect(await cost()).toEqual(["find heads", "find history", "abortTransaction"]);
+    expect(await costOf(id)).toEqual(["find heads", "update heads", "insert history", "commitTransaction"]);
+  });
+
+  test("repeated with its token costs two finds and a rollback", async () => {
+    const id = await service.create(tenantId, article());
+    await costOf(id);
+    expect(await costOf(id)).toEqual(["find heads", "find history", "abortTransaction"]);
   });
 });
 
@@ -138,12 +144,18 @@ describe("an update", () => {
     expect(await rows("versions", id)).toBe(2);
   });
 
-  test("costs no extra command for its token, and its repetition costs four finds", async () => {
+  const costOf = (id: string) => commands.during(() => update(service.documents, id, "Two.", "u1"));
+
+  test("costs no extra command for its token", async () => {
     const id = await service.create(tenantId, article());
-    const cost = () => commands.during(() => update(service.documents, id, "Two.", "u1"));
     const written = ["update heads", "insert versions", "insert history", "commitTransaction"];
-    expect(await cost()).toEqual(["find heads", "find heads", ...written]);
-    expect(await cost()).toEqual(["find heads", "find history", "find heads", "find heads"]);
+    expect(await costOf(id)).toEqual(["find heads", "find heads", ...written]);
+  });
+
+  test("repeated with its token costs four finds", async () => {
+    const id = await service.create(tenantId, article());
+    await costOf(id);
+    expect(await costOf(id)).toEqual(["find heads", "find history", "find heads", "find heads"]);
   });
 });
 

@@ -25,7 +25,7 @@ describe("SettleSnapshots", () => {
     (await service.feed.getSnapshots({ references: [reference] })).snapshots[0]!;
   const far = "9999-12-31T23:59:59.999Z";
 
-  test("keeps the signature and ends the pending state, also when it is repeated", async () => {
+  test("takes a snapshot from pending to signed, also when it is repeated", async () => {
     const reference = await publish();
     expect((await read(reference)).pending).toBe(true);
     for (let times = 0; times < 2; times++) {
@@ -77,12 +77,10 @@ describe("SettleSnapshots", () => {
     },
   );
 
-  test("refuses a genuine signature of another snapshot, and one whose statement names another key", async () => {
+  test.each(["of another snapshot", "whose statement names another key"])("refuses a signature %s", async (which) => {
     const [reference, other] = [await publish(), await publish()];
-    const signature = signatureOf(other);
-    for (const wrong of [signature, { ...signatureOf(reference), keyId: "b" }]) {
-      await expect(settle(settlementOf(reference, wrong))).rejects.toThrow("another snapshot or key");
-    }
+    const wrong = which === "of another snapshot" ? signatureOf(other) : { ...signatureOf(reference), keyId: "b" };
+    await expect(settle(settlementOf(reference, wrong))).rejects.toThrow("another snapshot or key");
     expect((await read(reference)).pending).toBe(true);
   });
 
@@ -116,11 +114,11 @@ describe("SettleSnapshots", () => {
   });
 
   test.each([
-    ["nothing", { case: undefined }],
-    ["an empty reason", { case: "unsendable", value: "" }],
-    ["a reason of 257 characters", { case: "unsendable", value: "x".repeat(257) }],
-    ["half a signature", { case: "signature", value: { keyId: "a", statement: "s", value: new Uint8Array(63) } }],
-  ] as const)("refuses %s for an outcome", async (_, outcome) => {
+    ["without an outcome", { case: undefined }],
+    ["with an empty reason", { case: "unsendable", value: "" }],
+    ["with a reason of 257 characters", { case: "unsendable", value: "x".repeat(257) }],
+    ["with half a signature", { case: "signature", value: { keyId: "a", statement: "s", value: new Uint8Array(63) } }],
+  ] as const)("refuses a settlement %s", async (_, outcome) => {
     const settled = service.feed.settleSnapshots({ settlements: [{ reference: await publish(), outcome }] });
     await expect(settled).rejects.toThrow(/a settlement has|64 bytes/);
   });
@@ -175,10 +173,17 @@ describe("ListSnapshots", () => {
     expect(await list({ tenantId: "nobody" })).toEqual([]);
   });
 
-  test("lists snapshots from a time on and before another one, and by type", async () => {
-    const [since, until] = [own[7]!.at, own[9]!.at];
-    expect(await list({ committedSince: timestampFromDate(since) }, 2)).toEqual(own.slice(7).map(keyOf));
-    expect(await list({ committedUntil: timestampFromDate(until) }, 2)).toEqual(own.slice(0, 9).map(keyOf));
+  test("lists snapshots from a time on", async () => {
+    const committedSince = timestampFromDate(own[7]!.at);
+    expect(await list({ committedSince }, 2)).toEqual(own.slice(7).map(keyOf));
+  });
+
+  test("lists snapshots before a time", async () => {
+    const committedUntil = timestampFromDate(own[9]!.at);
+    expect(await list({ committedUntil }, 2)).toEqual(own.slice(0, 9).map(keyOf));
+  });
+
+  test("lists snapshots of some types", async () => {
     const tags = own.filter(({ type }) => type === "core/tag");
     expect(await list({ documentTypes: ["core/tag", "core/image"] })).toEqual(tags.map(keyOf));
   });

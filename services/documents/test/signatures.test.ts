@@ -8,7 +8,7 @@ import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { article, type Publishing, runPublishing } from "./support/publishing.ts";
 import { settlementOf, signatureOf } from "./support/settling.ts";
 
@@ -80,29 +80,46 @@ test("the signatures of all tenants are listed once each, in one order, without 
   }
 });
 
-test("GetSignatures has the signature of each known snapshot, and the newest sequence of its document", async () => {
-  await using own = await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") });
-  using reader = openRpcClient(SignatureAuditService, { target: own.meshTarget });
-  const [signed, unsigned] = [await publish("a", own), await publish("a", own)];
-  await own.feed.settleSnapshots({ settlements: [settlementOf(signed)] });
-  const references = [signed, unsigned, { ...unsigned, documentId: randomUUID() }];
-  const { signatures } = await reader.getSignatures({ references });
-  const held = new Map(signatures.map(({ reference, signature }) => [reference!.documentId, signature?.keyId]));
-  expect(held).toEqual(
-    new Map([
-      [signed.documentId, signatureOf(signed).keyId],
-      [unsigned.documentId, undefined],
-    ]),
-  );
-  await own.take("a", unsigned.documentId, "withhold");
-  const { signatures: again } = await reader.getSignatures({ references });
-  const newest = new Map(again.map(({ reference, newestSequence }) => [reference!.documentId, newestSequence]));
-  expect(newest).toEqual(
-    new Map([
-      [signed.documentId, 1n],
-      [unsigned.documentId, 2n],
-    ]),
-  );
+describe("GetSignatures", () => {
+  let own: Publishing;
+  let reader: RpcClient<typeof SignatureAuditService>;
+  let signed: Awaited<ReturnType<typeof publish>>;
+  let unsigned: typeof signed;
+
+  beforeAll(async () => {
+    own = stack.use(await runPublishing({ mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") }));
+    reader = stack.use(openRpcClient(SignatureAuditService, { target: own.meshTarget }));
+    [signed, unsigned] = [await publish("a", own), await publish("a", own)];
+    await own.feed.settleSnapshots({ settlements: [settlementOf(signed)] });
+  });
+
+  async function read() {
+    const references = [signed, unsigned, { ...unsigned, documentId: randomUUID() }];
+    return (await reader.getSignatures({ references })).signatures;
+  }
+
+  test("has the signature of each known snapshot", async () => {
+    const held = new Map((await read()).map(({ reference, signature }) => [reference!.documentId, signature?.keyId]));
+    expect(held).toEqual(
+      new Map([
+        [signed.documentId, signatureOf(signed).keyId],
+        [unsigned.documentId, undefined],
+      ]),
+    );
+  });
+
+  test("has the newest sequence of each known snapshot's document", async () => {
+    await own.take("a", unsigned.documentId, "withhold");
+    const newest = new Map(
+      (await read()).map(({ reference, newestSequence }) => [reference!.documentId, newestSequence]),
+    );
+    expect(newest).toEqual(
+      new Map([
+        [signed.documentId, 1n],
+        [unsigned.documentId, 2n],
+      ]),
+    );
+  });
 });
 
 test("ListSignatures refuses a page token that is not one of its own", async () => {

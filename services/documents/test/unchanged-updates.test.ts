@@ -91,13 +91,11 @@ const rich = {
   content: [{ type: "paragraph", content: [{ type: "text", text: "Quake", marks: ["b"] }] }],
 };
 
-test("editors get a rich title as it was sent, in every version, and lists show its text", async () => {
+test("editors get a rich title as it was sent, in every version", async () => {
   const id = await approved({ id: randomUUID(), type: "core/tag", title: rich, meta: { slug: "quake" } });
   const first = JSON.parse(Buffer.from(await shown(id!)).toString()) as { meta: object };
   expect(first).toMatchObject({ title: rich });
   await update(id!, json({ ...first, meta: { slug: "quakes" } }));
-  const list = await documents.client.listDocuments({ tenantId, type: "core/tag" });
-  expect(list.documents.find(({ documentId }) => documentId === id)).toMatchObject({ version: 2n, title: "Quake" });
   await update(id!, json({ title: "Quake", meta: { slug: "quakes" } }), 2n);
   const titles = [];
   for (const version of [1n, 2n, 3n]) {
@@ -105,6 +103,12 @@ test("editors get a rich title as it was sent, in every version, and lists show 
     titles.push((JSON.parse(Buffer.from(documentJson).toString()) as { title: unknown }).title);
   }
   expect(titles).toEqual([rich, rich, "Quake"]);
+});
+
+test("lists show the text of a rich title", async () => {
+  const id = await approved({ id: randomUUID(), type: "core/tag", title: rich, meta: { slug: "quake" } });
+  const list = await documents.client.listDocuments({ tenantId, type: "core/tag" });
+  expect(list.documents.find(({ documentId }) => documentId === id)).toMatchObject({ title: "Quake" });
 });
 
 test("a repeated update is answered with the title that the first one wrote, not with a later rich one", async () => {
@@ -120,7 +124,7 @@ test("a repeated update is answered with the title that the first one wrote, not
 test.each([
   ["of 1 MiB", () => ({ text: "x".repeat(1024 * 1024 - 120) })],
   ["whose numbers are written out", () => ({ numbers: "N".repeat(4) })],
-])("a document %s may be sent back unchanged, though it is shown with more than 1 MiB", async (_, content) => {
+])("a document %s may be sent back unchanged, though over 1 MiB as shown", async (_, content) => {
   const numbers = Array.from({ length: 200_000 }, () => "1e20").join();
   const sent = JSON.stringify({ id: randomUUID(), type: "core/article", title: "T", content: content() });
   const documentJson = Buffer.from(sent.replace('"NNNN"', `[${numbers}]`));

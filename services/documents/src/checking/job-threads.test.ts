@@ -89,7 +89,7 @@ test("a job whose caller has gone before its turn is passed to no thread", async
   expect(bytes.byteLength).toBe(100_000);
 });
 
-test("a job that cannot be passed to a thread is rejected, and the next jobs of its tenant are done", async () => {
+test("only the job that cannot be passed to a thread is rejected, not the next jobs of its tenant", async () => {
   await run("a1");
   const job = { kind: "schema", field: () => "a2", bytes: new Uint8Array() } as unknown as Job;
   await expect(threads.run("a", job)).rejects.toThrow("could not be cloned");

@@ -4,9 +4,12 @@ import { documentPages, pagePosition, pageSize } from "./requests.ts";
 
 const all = (values: readonly (string | number)[]) => values;
 
-test("a page token names a position, and an empty one the first page", () => {
+test("a page token gives back the position that it was made of", () => {
   const id = "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10";
   expect(pagePosition(encodeOpaqueToken([1_767_607_200_000, id]), all)).toEqual([1_767_607_200_000, id]);
+});
+
+test("an empty page token names the first page", () => {
   expect(pagePosition("", all)).toBeUndefined();
 });
 
@@ -15,7 +18,10 @@ test("a token whose values name no position, or that cannot be decoded, is inval
   expect(() => pagePosition("AAAA", all)).toThrow("page_token must be one that an earlier page gave");
 });
 
-test("a limit of 0 gives the default page size, and a limit above the maximum is invalid", () => {
+test("a page has as many items as the limit says, or the default number for a limit of 0", () => {
   expect([0, 1, 200].map((limit) => pageSize(limit, documentPages))).toEqual([50, 1, 200]);
+});
+
+test("a limit above the maximum is invalid", () => {
   expect(() => pageSize(201, documentPages)).toThrow("limit must be from 1 to 200, or 0 for 50");
 });

@@ -15,7 +15,7 @@ export function describeFailoverWalks(rounds: number): void {
   afterAll(() => stage?.[Symbol.asyncDispose](), 60_000);
 
   test.each(Array.from({ length: rounds }, (_, round) => round))(
-    "round %i: pages, catching up and tags lose no row, and never go back",
+    "round %i: readers by page, by updatedSince and by tag lose no row across a step-down",
     async (round) => walkAcross(stage, round),
     120_000,
   );

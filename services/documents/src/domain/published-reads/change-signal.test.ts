@@ -4,16 +4,21 @@ import { ChangeSignal } from "./change-signal.ts";
 const never = new AbortController().signal;
 
 describe("a listener", () => {
-  test("hears a signal that came before it waited, of its own tenant only", async () => {
+  test("hears a signal that came before it waited", async () => {
     const changes = new ChangeSignal();
     using acme = changes.listen("acme", "");
-    using rival = changes.listen("rival", "");
     changes.notify("acme", "core/tag");
     expect(await acme.within(1, never)).toBe("signalled");
+  });
+
+  test("does not hear a signal of another tenant", async () => {
+    const changes = new ChangeSignal();
+    using rival = changes.listen("rival", "");
+    changes.notify("acme", "core/tag");
     expect(await rival.within(1, never)).toBe("elapsed");
   });
 
-  test("hears a signal that comes while it waits, and so does a second listener of the tenant", async () => {
+  test("hears a signal that comes while it waits beside another listener of its tenant", async () => {
     const changes = new ChangeSignal();
     const listeners = [changes.listen("acme", ""), changes.listen("acme", "")];
     // Shorter than the second after which listeners are woken without a signal.
@@ -22,21 +27,26 @@ describe("a listener", () => {
     expect(await heard).toEqual(["signalled", "signalled"]);
   });
 
-  test("hears signals of its type, or of all types if it names none, and always those of unknown type", async () => {
+  /** Whether listeners for tags, for articles and for all types hear a signal of this type. */
+  async function heardBy(type: string): Promise<boolean[]> {
     const changes = new ChangeSignal();
-    const woken = async (type: string) => {
-      const listeners = ["core/tag", "core/article", ""].map((each) => changes.listen("acme", each));
-      changes.notify("acme", type);
-      const heard = await Promise.all(listeners.map((listener) => listener.within(1, never)));
-      for (const listener of listeners) listener[Symbol.dispose]();
-      return heard.map((wakening) => wakening === "signalled");
-    };
-    expect(await woken("core/tag")).toEqual([true, false, true]);
-    expect(await woken("core/image")).toEqual([false, false, true]);
-    expect(await woken("")).toEqual([true, true, true]);
+    const listeners = ["core/tag", "core/article", ""].map((each) => changes.listen("acme", each));
+    changes.notify("acme", type);
+    const heard = await Promise.all(listeners.map((listener) => listener.within(1, never)));
+    for (const listener of listeners) listener[Symbol.dispose]();
+    return heard.map((wakening) => wakening === "signalled");
+  }
+
+  test("hears signals of its type only, or of all types if it names none", async () => {
+    expect(await heardBy("core/tag")).toEqual([true, false, true]);
+    expect(await heardBy("core/image")).toEqual([false, false, true]);
   });
 
-  test("is woken after a second without a signal, together with a listener that began later", async () => {
+  test("hears signals of unknown type, whatever its own type is", async () => {
+    expect(await heardBy("")).toEqual([true, true, true]);
+  });
+
+  test("without a signal is woken once a second, at the same time as all other listeners", async () => {
     vi.useFakeTimers();
     try {
       const changes = new ChangeSignal();

@@ -27,26 +27,26 @@ function token(value: unknown): string {
 }
 
 test.each([
-  ["nothing", ""],
-  ["text", "nonsense"],
-  ["no JSON", Buffer.from("{").toString("base64url")],
-  ["another version", token([2, 1, documentId, "5", walk])],
-  ["a fraction", token([1, 1.5, documentId, "5", walk])],
-  ["a time there is not", token([1, 1e300, documentId, "5", walk])],
-  ["text for a time", token([1, "1", documentId, "5", walk])],
-  ["no id", token([1, 1, "x", "5", walk])],
-  ["a number for a moment", token([1, 1, documentId, 5, walk])],
-  ["a moment of more than 64 bits", token([1, 1, documentId, "10000000000000000", walk])],
-  ["a moment with a zero before it", token([1, 1, documentId, "05", walk])],
+  ["an empty text", ""],
+  ["plain text", "nonsense"],
+  ["a token of broken JSON", Buffer.from("{").toString("base64url")],
+  ["a token of another version", token([2, 1, documentId, "5", walk])],
+  ["a token whose time is a fraction", token([1, 1.5, documentId, "5", walk])],
+  ["a token whose time is out of range", token([1, 1e300, documentId, "5", walk])],
+  ["a token whose time is text", token([1, "1", documentId, "5", walk])],
+  ["a token whose id is no UUID", token([1, 1, "x", "5", walk])],
+  ["a token whose moment is a number", token([1, 1, documentId, 5, walk])],
+  ["a token whose moment has more than 64 bits", token([1, 1, documentId, "10000000000000000", walk])],
+  ["a token whose moment begins with a zero", token([1, 1, documentId, "05", walk])],
   [
     "a cursor of another walk",
     encodeCursor({ position: { updatedAt: new Date(1), documentId }, moment: 5n }, walkOf(["core/image", {}])),
   ],
-  ["too few members", token([1, 1, documentId, "5"])],
-  ["too many members", token([1, 1, documentId, "5", walk, 1])],
-  ["null", token(null)],
-  ["padding", `${good}=`],
-  ["a long tail", good + "A".repeat(200)],
-])("%s is not read as a cursor", (_, cursor) => {
+  ["a token of too few members", token([1, 1, documentId, "5"])],
+  ["a token of too many members", token([1, 1, documentId, "5", walk, 1])],
+  ["a token of null", token(null)],
+  ["a cursor with padding", `${good}=`],
+  ["a cursor with a long tail", good + "A".repeat(200)],
+])("%s cannot be used as a cursor", (_, cursor) => {
   expect(decodeCursor(cursor, walk)).toBeUndefined();
 });

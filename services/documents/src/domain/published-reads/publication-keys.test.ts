@@ -29,7 +29,7 @@ test("the keys of an article are its slug, language, tags and sites", () => {
   });
 });
 
-test("the keys of a site are its hosts, in lower case and without ports", () => {
+test("the keys of a site are its hosts, in normal form, and whether it is primary", () => {
   const meta = { slug: "main", language: "de", hosts: ["WWW.Example.com", "example.com:8080", "none/"], primary: true };
   const { host, primary } = readKeys("core/publisher-site", { meta, links: [] });
   expect(host).toEqual(["www.example.com", "example.com"]);

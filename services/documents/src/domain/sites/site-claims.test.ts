@@ -20,7 +20,9 @@ test("a host that a site loses in a batch is free for the batch's other sites, i
   const standing = [claim("a", ["x.example"], true), claim("b", ["y.example"])];
   expect(checkSites(standing, new Set(["a", "c"]), [claiming("c", ["x.example"], true)])).toEqual(new Map());
   const swapped = [claiming("b", ["x.example"], true), claiming("a", ["y.example"])];
-  expect(checkSites(standing, new Set(["a", "b"]), swapped)).toEqual(new Map());
+  for (const sites of [swapped, swapped.toReversed()]) {
+    expect(checkSites(standing, new Set(["a", "b"]), sites)).toEqual(new Map());
+  }
 });
 
 test("of two sites of a batch that claim the same host, the first gets it", () => {

@@ -16,7 +16,7 @@ const stamp = {
   isFinal: false,
 } as const;
 
-test("the example version always seals to the same bytes and the same digest", () => {
+test("the same version always seals to the same bytes and digest", () => {
   const { bytes, sha256 } = sealSnapshot(parts, stamp);
   expect(bytes.toString()).toBe(
     '{"content":{"blocks":[],"body":"a\u2028b \u{1f600}","n":1e+21,"z":0},"id":"7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",' +

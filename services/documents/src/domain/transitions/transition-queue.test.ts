@@ -53,7 +53,7 @@ describe("the queue", () => {
     }
   });
 
-  test("takes a document into each transaction at most once, in the order of arrival", async () => {
+  test("runs the transitions of one document one by one, in the order of arrival", async () => {
     const names: string[][] = [];
     const { transition, batches } = queueOver(async (requests) => {
       names.push(requests.map(({ name }) => name));
@@ -81,19 +81,23 @@ describe("the queue", () => {
     expect(tenants).toEqual(["a:2", "b:1"]);
   });
 
-  test("repeats all transitions after a conflict at the clock, and half of them after one at a document", async () => {
-    for (const [atClock, second] of [
-      [true, ["a", "b", "c", "d"]],
-      [false, ["a", "b"]],
-    ] as const) {
-      const { transition, batches } = queueOver(async (requests, attempt) => {
-        if (attempt === 1) throw new TransactionConflict(undefined, atClock);
-        return requests.map(transitionedOf);
-      });
-      await Promise.all("abcd".split("").map((id) => transition("acme", requestOf(id))));
-      expect(batches[1]).toEqual(second);
-      expect(batches.slice(1).flat()).toEqual(["a", "b", "c", "d"]);
-    }
+  test.each([
+    ["all transitions at once", "the clock", [["a", "b", "c", "d"]]],
+    [
+      "one half of the transitions before the other",
+      "a document",
+      [
+        ["a", "b"],
+        ["c", "d"],
+      ],
+    ],
+  ])("repeats %s after a conflict at %s", async (_, place, repeated) => {
+    const { transition, batches } = queueOver(async (requests, attempt) => {
+      if (attempt === 1) throw new TransactionConflict(undefined, place === "the clock");
+      return requests.map(transitionedOf);
+    });
+    await Promise.all("abcd".split("").map((id) => transition("acme", requestOf(id))));
+    expect(batches.slice(1)).toEqual(repeated);
   });
 
   test("refuses a transition as unavailable when its transaction conflicts for too long", async () => {
@@ -210,16 +214,25 @@ describe("the queue", () => {
       expect(await eightThenTwo(1, async () => undefined)).toEqual([8, 2]);
     });
 
-    test("does not wait after a conflict, or after a transaction that left transitions over", async () => {
-      const nineAtATime = queueOver(
+    test("does not wait after a conflict", async () => {
+      const { transition, batches } = queueOver(
         async (requests, attempt) => {
           if (attempt <= 2) throw new TransactionConflict(undefined, true);
-          return requests.map((one, at) => (at < 9 ? transitionedOf(one) : undefined));
+          return requests.map(transitionedOf);
         },
         { itemsMax: 64, lingerMs: 60_000 },
       );
-      await Promise.all(ids("first", 20).map((id) => nineAtATime.transition("acme", requestOf(id))));
-      expect(nineAtATime.batches.map(({ length }) => length)).toEqual([20, 20, 20, 11, 2]);
+      await Promise.all(ids("first", 20).map((id) => transition("acme", requestOf(id))));
+      expect(batches.map(({ length }) => length)).toEqual([20, 20, 20]);
+    });
+
+    test("does not wait after a transaction that left transitions over", async () => {
+      const { transition, batches } = queueOver(
+        async (requests) => requests.map((one, at) => (at < 9 ? transitionedOf(one) : undefined)),
+        { itemsMax: 64, lingerMs: 60_000 },
+      );
+      await Promise.all(ids("first", 20).map((id) => transition("acme", requestOf(id))));
+      expect(batches.map(({ length }) => length)).toEqual([20, 11, 2]);
     });
 
     test("does not wait when the queue is empty", async () => {

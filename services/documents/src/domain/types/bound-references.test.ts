@@ -41,7 +41,7 @@ test.each<[string, JsonObject]>([
 test.each<[string, JsonObject, string]>([
   ["a reference to elsewhere", { $ref: "https://a.example/b" }, "does not begin with #"],
   ["a reference to nothing", { $ref: "#/$defs/none" }, "leads nowhere"],
-  ["a base below the top", { properties: { a: { $id: "https://a.example/b" } } }, "$id may stand at the top only"],
+  ["an $id below the top", { properties: { a: { $id: "https://a.example/b" } } }, "$id may stand at the top only"],
 ])("%s is refused", (_, schema, message) => {
   expect(() => boundReferences(schema)).toThrow(message);
 });

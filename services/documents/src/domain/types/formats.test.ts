@@ -114,25 +114,23 @@ test.each([
   ["http://", false],
   ["http://a b", false],
   ["http://[::g]/", false],
-])("format url accepts %s: %s", (text, isOne) => {
+])("whether format url accepts %s: %s", (text, isOne) => {
   expect(check("url")(text)).toBe(isOne);
 });
 
 test.each([
   ["a@b.example", true],
   ["a@", false],
-])("format email accepts %s: %s", (text, isOne) => {
+])("whether format email accepts %s: %s", (text, isOne) => {
   expect(check("email")(text)).toBe(isOne);
 });
 
-test.each([
-  [`${"a".repeat(64)}@${"b".repeat(185)}.com`, true],
-  [`${"a".repeat(64)}@${"b".repeat(186)}.com`, false],
-])("format email takes 254 characters and not 255", (text, isOne) => {
-  expect(check("email")(text)).toBe(isOne);
+test("format email takes 254 characters and not 255", () => {
+  expect(check("email")(`${"a".repeat(64)}@${"b".repeat(185)}.com`)).toBe(true);
+  expect(check("email")(`${"a".repeat(64)}@${"b".repeat(186)}.com`)).toBe(false);
 });
 
-test("an unknown format is refused when a schema is added", () => {
+test("a schema that names an unknown format is refused", () => {
   expect(() => compileSchema({ type: "string", format: "no-such" }, { strict: true })).toThrow("no-such");
 });
 

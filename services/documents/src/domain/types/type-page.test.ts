@@ -62,7 +62,7 @@ function kindOf(schema: AnySchemaObject): string {
 }
 
 test.each([...coreSchemas])(
-  "docs/document-types.md has every key of %s, its kind, and whether it is needed to publish",
+  "docs/document-types.md has each key of %s, its kind, and whether it is required",
   (name, schemas) => {
     const { shape, complete } = schemas;
     const keys = ["meta", "content"].flatMap((part) => keysIn(shape["properties"][part], part));

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { checkDocument } from "../../checking/check-job.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import type { JsonValue } from "../json/json-value.ts";
@@ -44,55 +44,59 @@ const [empty, none, title] = [canonicalJson({}), canonicalJson([]), canonicalJso
 const document = { parts: { title, meta: empty, content: empty, links: none } };
 const needsMeta = (key: string) => ({ properties: { meta: { required: [key] } } });
 
-describe("which type a name means", () => {
-  test("a core type is the built-in one, except for a tenant that has defined it anew", async () => {
-    const { types, add } = registry();
-    expect(await types.find("demo", "core/article")).toMatchObject({ type: { generation: 0 }, workflow });
-    add("demo", "core/article", 1, needsMeta("desk"));
-    types.forget("demo");
-    const own = await types.find("demo", "core/article");
-    expect(own?.type.generation).toBe(1);
-    expect(await own?.type.check(document, "shape")).toMatchObject([{ pointer: "/meta/desk" }]);
-    expect((await types.find("rival", "core/article"))?.type.generation).toBe(0);
-  });
+test("a core type is the built-in one, except for a tenant that has defined it anew", async () => {
+  const { types, add } = registry();
+  expect(await types.find("demo", "core/article")).toMatchObject({ type: { generation: 0 }, workflow });
+  add("demo", "core/article", 1, needsMeta("desk"));
+  types.forget("demo");
+  const own = await types.find("demo", "core/article");
+  expect(own?.type.generation).toBe(1);
+  expect(await own?.type.check(document, "shape")).toMatchObject([{ pointer: "/meta/desk" }]);
+  expect((await types.find("rival", "core/article"))?.type.generation).toBe(0);
+});
 
-  test("a new generation leaves older ones as they were", async () => {
-    const { types, add } = registry();
-    add("demo", "acme/recipe", 1, needsMeta("one"));
-    add("demo", "acme/recipe", 2, needsMeta("two"));
-    expect((await types.find("demo", "acme/recipe"))?.type.generation).toBe(2);
-    const first = await types.at("demo", "acme/recipe", 1);
-    expect(await first.check(document, "publication")).toMatchObject([{ pointer: "/meta/one" }]);
-    expect((await types.at("demo", "core/tag", 0)).name).toBe("core/tag");
-  });
+test("a new generation leaves older ones as they were", async () => {
+  const { types, add } = registry();
+  add("demo", "acme/recipe", 1, needsMeta("one"));
+  add("demo", "acme/recipe", 2, needsMeta("two"));
+  expect((await types.find("demo", "acme/recipe"))?.type.generation).toBe(2);
+  const first = await types.at("demo", "acme/recipe", 1);
+  expect(await first.check(document, "publication")).toMatchObject([{ pointer: "/meta/one" }]);
+  expect((await types.at("demo", "core/tag", 0)).name).toBe("core/tag");
+});
 
-  test("a generation that a type does not have is an error", async () => {
-    const { types, add } = registry();
-    add("demo", "acme/recipe", 1, {});
-    await expect(types.at("demo", "acme/recipe", 3)).rejects.toThrow("no generation 3");
-  });
+test("a generation that a type does not have is an error", async () => {
+  const { types, add } = registry();
+  add("demo", "acme/recipe", 1, {});
+  await expect(types.at("demo", "acme/recipe", 3)).rejects.toThrow("no generation 3");
+});
 
-  test("a type without a schema, or without a workflow, is not known", async () => {
-    const { types, add } = registry({ withWorkflow: (type) => type !== "acme/orphan" });
-    add("demo", "acme/orphan", 1, {});
-    expect(await types.find("demo", "acme/none")).toBeUndefined();
-    expect(await types.find("demo", "acme/orphan")).toBeUndefined();
-    expect(await types.find("demo", "constructor")).toBeUndefined();
-  });
+test("a type without a schema, or without a workflow, is not known", async () => {
+  const { types, add } = registry({ withWorkflow: (type) => type !== "acme/orphan" });
+  add("demo", "acme/orphan", 1, {});
+  expect(await types.find("demo", "acme/none")).toBeUndefined();
+  expect(await types.find("demo", "acme/orphan")).toBeUndefined();
+  expect(await types.find("demo", "constructor")).toBeUndefined();
+});
 
-  test("a type that another process has just added is found at once", async () => {
-    const { types, add } = registry();
-    await types.find("demo", "core/article");
-    add("demo", "acme/recipe", 1, {});
-    expect((await types.find("demo", "acme/recipe"))?.type.generation).toBe(1);
-  });
+test("a type that another process has just added is found at once", async () => {
+  const { types, add } = registry();
+  await types.find("demo", "core/article");
+  add("demo", "acme/recipe", 1, {});
+  expect((await types.find("demo", "acme/recipe"))?.type.generation).toBe(1);
+});
 
-  test("known types cost one read of the generations for a burst of documents, and one of each schema", async () => {
-    const { types, add, newest, find } = registry();
-    add("demo", "acme/recipe", 1, {});
-    for (let count = 0; count < 50; count += 1) await types.find("demo", "acme/recipe");
-    await Promise.all(Array.from({ length: 50 }, () => types.find("demo", "core/article")));
-    expect(newest).toHaveBeenCalledOnce();
-    expect(find).toHaveBeenCalledOnce();
-  });
+test("a burst of documents of known types costs one read of the tenant's generations", async () => {
+  const { types, add, newest } = registry();
+  add("demo", "acme/recipe", 1, {});
+  for (let count = 0; count < 50; count += 1) await types.find("demo", "acme/recipe");
+  await Promise.all(Array.from({ length: 50 }, () => types.find("demo", "core/article")));
+  expect(newest).toHaveBeenCalledOnce();
+});
+
+test("a schema is read once for all documents of its type", async () => {
+  const { types, add, find } = registry();
+  add("demo", "acme/recipe", 1, {});
+  for (let count = 0; count < 50; count += 1) await types.find("demo", "acme/recipe");
+  expect(find).toHaveBeenCalledOnce();
 });

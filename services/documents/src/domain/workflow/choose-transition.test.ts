@@ -34,7 +34,7 @@ function kindOf(attempt: () => unknown): string {
   return "no error";
 }
 
-describe("the default workflow", () => {
+describe("in the default workflow", () => {
   test.each([
     ["submit", "draft", "review"],
     ["return", "review", "draft"],
@@ -51,22 +51,22 @@ describe("the default workflow", () => {
   });
 
   test.each([
-    ["submit", ["writer", "editor"]],
-    ["return", ["writer", "editor"]],
-    ["approve", ["editor"]],
-    ["publish", ["editor", "system"]],
-    ["withhold", ["editor", "legal"]],
-    ["kill", ["chief", "legal"]],
-    ["spike", ["editor"]],
-    ["restore", []],
-  ])("%s is for %j, owner and admin", (name, roles) => {
+    ["submit", ["writer", "editor", "owner", "admin"]],
+    ["return", ["writer", "editor", "owner", "admin"]],
+    ["approve", ["editor", "owner", "admin"]],
+    ["publish", ["editor", "system", "owner", "admin"]],
+    ["withhold", ["editor", "legal", "owner", "admin"]],
+    ["kill", ["chief", "legal", "owner", "admin"]],
+    ["spike", ["editor", "owner", "admin"]],
+    ["restore", ["owner", "admin"]],
+  ])("%s is for exactly the roles %j", (name, roles) => {
     const { from } = defaultWorkflow.transitions.find((transition) => transition.name === name)!;
     const status = from[0]!;
     const isOut = ["usable", "withheld"].includes(status);
     const document = { head: { version: 1, status }, ...(isOut ? { lastPublished: { version: 1, status } } : {}) };
     const allRoles = ["writer", "editor", "chief", "legal", "system", "owner", "admin", "reader", ""];
     const allowed = allRoles.filter((role) => kindOf(() => plan(document, name, 1, role)) === "no error");
-    expect(allowed.toSorted()).toEqual([...roles, "owner", "admin"].toSorted());
+    expect(allowed.toSorted()).toEqual(roles.toSorted());
   });
 
   test.each(["submit", "return", "approve", "publish", "withhold", "kill", "spike", "restore"])(
@@ -80,8 +80,11 @@ describe("the default workflow", () => {
     },
   );
 
-  test("there is no way from draft to withheld, and none from usable back to work", () => {
+  test("no transition leads from draft to withheld", () => {
     expect(kindOf(() => plan(draft, "withhold"))).toBe("failed_precondition");
+  });
+
+  test("no transition leads from usable back to work", () => {
     for (const name of ["submit", "return", "approve", "spike", "restore", "publish"]) {
       expect(
         kindOf(() => plan(usable, name)),
@@ -91,59 +94,61 @@ describe("the default workflow", () => {
   });
 });
 
-describe("which version a transition acts on", () => {
-  test("a transition out of usable acts on the last published version and leaves a newer head where it is", () => {
-    expect(plan(edited, "withhold", 1)).toEqual({
-      version: 1,
-      from: "usable",
-      to: "withheld",
-      headStatus: "draft",
-      lastPublished: { version: 1, status: "withheld", snapshot: "withheld", isFinal: false },
-    });
-  });
-
-  test("a transition out of a working state acts on the head", () => {
-    expect(plan(edited, "submit", 2)).toEqual({ version: 2, from: "draft", to: "review", headStatus: "review" });
-  });
-
-  test("where last published version and head are both possible, the named version decides", () => {
-    expect(plan(withheld, "publish", 1)).toMatchObject({
-      version: 1,
-      headStatus: "draft",
-      lastPublished: { version: 1 },
-    });
-    expect(plan(withheld, "publish", 2)).toMatchObject({
-      version: 2,
-      headStatus: "usable",
-      lastPublished: { version: 2 },
-    });
-  });
-
-  test("a version on which the transition does not act is a conflict, and the message names the current one", () => {
-    expect(() => plan(edited, "withhold", 2)).toThrow("version 2 was expected, but version 1 stands there, usable");
-    expect(() => plan(withheld, "publish", 3)).toThrow("version 3 was expected, but version 1 stands there, withheld");
-    expect(() => plan(draft, "publish", 9)).toThrow("version 9 was expected, but version 1 stands there, draft");
-    for (const [document, name, version] of [
-      [edited, "withhold", 2],
-      [draft, "withhold", 9],
-    ] as const) {
-      expect(kindOf(() => plan(document, name, version))).toBe("conflict");
-    }
-  });
-
-  test("no transition leads from the last published version of a killed document", () => {
-    const killed = { head: { version: 2, status: "cancelled" }, lastPublished: { version: 1, status: "cancelled" } };
-    expect(kindOf(() => plan(killed, "publish", 2))).toBe("failed_precondition");
-    expect(kindOf(() => plan(killed, "publish", 1))).toBe("conflict");
-  });
-
-  test("an unknown transition is refused with the names of the workflow's transitions", () => {
-    expect(() => plan(draft, "launch")).toThrow(/no transition "launch"; it has submit, return/);
+test("a transition out of usable acts on the last published version and leaves a newer head where it is", () => {
+  expect(plan(edited, "withhold", 1)).toEqual({
+    version: 1,
+    from: "usable",
+    to: "withheld",
+    headStatus: "draft",
+    lastPublished: { version: 1, status: "withheld", snapshot: "withheld", isFinal: false },
   });
 });
 
+test("a transition out of a working state acts on the head", () => {
+  expect(plan(edited, "submit", 2)).toEqual({ version: 2, from: "draft", to: "review", headStatus: "review" });
+});
+
+test("where last published version and head are both possible, the named version decides", () => {
+  expect(plan(withheld, "publish", 1)).toMatchObject({
+    version: 1,
+    headStatus: "draft",
+    lastPublished: { version: 1 },
+  });
+  expect(plan(withheld, "publish", 2)).toMatchObject({
+    version: 2,
+    headStatus: "usable",
+    lastPublished: { version: 2 },
+  });
+});
+
+test("a version on which the transition does not act is a conflict, and the message names the current one", () => {
+  expect(() => plan(edited, "withhold", 2)).toThrow("version 2 was expected, but version 1 stands there, usable");
+  expect(() => plan(withheld, "publish", 3)).toThrow("version 3 was expected, but version 1 stands there, withheld");
+  expect(() => plan(draft, "publish", 9)).toThrow("version 9 was expected, but version 1 stands there, draft");
+  for (const [document, name, version] of [
+    [edited, "withhold", 2],
+    [draft, "withhold", 9],
+  ] as const) {
+    expect(kindOf(() => plan(document, name, version))).toBe("conflict");
+  }
+});
+
+test("neither version of a killed document can be published", () => {
+  const killed = { head: { version: 2, status: "cancelled" }, lastPublished: { version: 1, status: "cancelled" } };
+  expect(kindOf(() => plan(killed, "publish", 2))).toBe("failed_precondition");
+  expect(kindOf(() => plan(killed, "publish", 1))).toBe("conflict");
+});
+
+test("an unknown transition is refused with the names of the workflow's transitions", () => {
+  expect(() => plan(draft, "launch")).toThrow(/no transition "launch"; it has submit, return/);
+});
+
 describe("a kill", () => {
-  test.each([usable, edited, withheld])("of %j makes a withheld snapshot and ends the head", (document) => {
+  test.each([
+    ["a published document", usable],
+    ["a published document with a newer draft", edited],
+    ["a withheld document", withheld],
+  ])("of %s makes a withheld snapshot and ends the head", (_, document) => {
     expect(plan(document, "kill", 1)).toMatchObject({
       version: 1,
       to: "cancelled",

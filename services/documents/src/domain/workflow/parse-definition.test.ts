@@ -35,14 +35,17 @@ describe("a definition", () => {
     expect(parseDefinition({ states: listed, transitions: [check] }).states).toEqual(expected);
   });
 
-  test("reads the roles that may create and, by state, edit; both may be left out", () => {
+  test("names the roles that may create and, by state, edit", () => {
     const ruled = { create: ["writer"], states: { draft: { kind: "working", edit: [] } }, transitions: [] };
     expect(parseDefinition(ruled)).toMatchObject({ create: ["writer"], edit: new Map([["draft", []]]) });
+  });
+
+  test("may leave out the roles that create and edit", () => {
     const free = parseDefinition({ states, transitions: [] });
     expect([free.create, free.edit]).toEqual([undefined, new Map()]);
   });
 
-  test("reads guards with and without an argument", () => {
+  test("may have guards with and without an argument", () => {
     const guards = ["fourEyes", { metaPresent: ["slug"] }, { linkPresent: "source" }];
     expect(parseDefinition(having({ guards })).transitions[0]?.guards).toEqual([
       { kind: "fourEyes" },
@@ -66,11 +69,11 @@ describe("a definition", () => {
     ],
     ["has a state with a bad name", { states: { "A b": { kind: "working" } }, transitions: [] }, ["/states/A b"]],
     ["has two transitions of one name", { states, transitions: [publish, publish] }, ["/transitions/1/name"]],
-    ["leads from an unknown state", having({ from: ["nowhere"] }), ["/transitions/0/from/0"]],
-    ["leads to an unknown state", having({ to: "nowhere" }), ["/transitions/0/to"]],
-    ["leads from nowhere", having({ from: [] }), ["/transitions/0/from"]],
-    ["leads out of a terminal state", having({ from: ["draft", "cancelled"] }), ["/transitions/0/from/1"]],
-    ["leads from usable back to work", having({ from: ["usable"], to: "draft" }), ["/transitions/0/from/0"]],
+    ["has a transition from an unknown state", having({ from: ["nowhere"] }), ["/transitions/0/from/0"]],
+    ["has a transition to an unknown state", having({ to: "nowhere" }), ["/transitions/0/to"]],
+    ["has a transition from no state", having({ from: [] }), ["/transitions/0/from"]],
+    ["has a transition out of a terminal state", having({ from: ["draft", "cancelled"] }), ["/transitions/0/from/1"]],
+    ["has a transition from usable back to work", having({ from: ["usable"], to: "draft" }), ["/transitions/0/from/0"]],
     ["withholds what was not published", having({ from: ["draft"], to: "withheld" }), ["/transitions/0/from/0"]],
     ["has an unknown guard", having({ guards: ["moonIsFull"] }), ["/transitions/0/guards/0"]],
     [
