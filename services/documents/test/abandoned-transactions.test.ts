@@ -36,7 +36,7 @@ async function abandon(collection: string, filter: object): Promise<AsyncDisposa
   return { session, [Symbol.asyncDispose]: () => client.close() };
 }
 
-test("a publication goes through although a dead process holds the tenant's clock", async () => {
+test.concurrent("a publication goes through although a dead process holds the tenant's clock", async () => {
   const tenantId = tenant();
   const documentId = await service.create(tenantId, article());
   await using _ = await abandon("clocks", { tenantId });
@@ -44,7 +44,7 @@ test("a publication goes through although a dead process holds the tenant's cloc
   expect(await service.db.collection("clocks").countDocuments({ tenantId, abandoned: true })).toBe(0);
 });
 
-test("an edit goes through although a dead process holds the document's head", async () => {
+test.concurrent("an edit goes through although a dead process holds the document's head", async () => {
   const tenantId = tenant();
   const draft = article();
   const documentId = await service.create(tenantId, draft);
@@ -54,7 +54,7 @@ test("an edit goes through although a dead process holds the document's head", a
   expect((await service.documents.updateDocument(request, as("editor"))).document).toMatchObject({ version: 2n });
 });
 
-test("a process that was wrongly taken for dead gets an error, and its transaction is undone", async () => {
+test.concurrent("a process that was wrongly taken for dead gets an error, and its transaction is undone", async () => {
   const tenantId = tenant();
   const documentId = await service.create(tenantId, article());
   await using slow = await abandon("clocks", { tenantId });
@@ -65,7 +65,7 @@ test("a process that was wrongly taken for dead gets an error, and its transacti
   expect(await service.db.collection("clocks").countDocuments({ tenantId, abandoned: true })).toBe(0);
 });
 
-test("other programs' transactions are left alone", async () => {
+test.concurrent("other programs' transactions are left alone", async () => {
   const tenantId = tenant();
   await using other = await new MongoClient(inject("mongoUrl"), { appName: "somebody-else" }).connect();
   await using session = other.startSession();
