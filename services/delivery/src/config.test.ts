@@ -12,8 +12,11 @@ afterAll(() => rmSync(dir, { recursive: true }));
 const required = { MONGODB_URL: "mongodb://127.0.0.1/", DELIVERY_KEK_FILE: kekFile, ACCESS_TARGET: "off" };
 
 describe("DELIVERY_DENY_CIDRS", () => {
-  it("is a list of ranges, none by default", () => {
+  it("is empty by default", () => {
     expect(readConfig(required).denyCidrs).toEqual([]);
+  });
+
+  it("is a list of ranges", () => {
     const { denyCidrs } = readConfig({ ...required, DELIVERY_DENY_CIDRS: "10.0.0.0/8, 2001:db8::/32" });
     expect(denyCidrs).toEqual(["10.0.0.0/8", "2001:db8::/32"]);
   });
@@ -26,8 +29,11 @@ describe("DELIVERY_DENY_CIDRS", () => {
 describe("WEBHOOK_PROXY", () => {
   const proxyOf = (value: string) => readConfig({ ...required, WEBHOOK_PROXY: value }).egressProxy;
 
-  it("is the origin of a proxy, none by default", () => {
+  it("is not set by default", () => {
     expect(readConfig(required).egressProxy).toBeUndefined();
+  });
+
+  it("is the origin of a proxy", () => {
     expect(proxyOf("http://proxy.internal:3128")).toEqual({ origin: "http://proxy.internal:3128" });
     expect(proxyOf("https://[fd00::7]:3129/")).toEqual({ origin: "https://[fd00::7]:3129" });
   });
@@ -50,10 +56,13 @@ describe("WEBHOOK_PROXY", () => {
 });
 
 describe("DELIVERY_OTHER_KEK_FILE", () => {
-  it("is a second KEK, none by default", () => {
+  it("is not set by default", () => {
+    expect(readConfig(required).otherKek).toBeUndefined();
+  });
+
+  it("is a file with a second KEK", () => {
     const other = join(dir, "other");
     writeFileSync(other, Buffer.alloc(32, 4), { mode: 0o600 });
-    expect(readConfig(required).otherKek).toBeUndefined();
     const { otherKek } = readConfig({ ...required, DELIVERY_OTHER_KEK_FILE: other });
     expect(otherKek?.export()).toEqual(Buffer.alloc(32, 4));
   });

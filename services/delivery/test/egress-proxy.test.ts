@@ -82,7 +82,7 @@ describe("through a proxy", () => {
     expect(receiver.seen).toEqual([]);
   });
 
-  it("an address in the URL is passed on, and a certificate that names the address is accepted", async () => {
+  it("a webhook for an address in the URL goes to it, with a certificate that names the address", async () => {
     await using receiver = await openTlsReceiver("127.0.0.1");
     await using sender = openPost();
     expect((await sender.post(`https://127.0.0.1:${receiver.port}/`)).status).toBe(204);
@@ -166,7 +166,7 @@ describe("a proxy that", () => {
   const url = "https://hooks.example/";
 
   it.each([403, 407, 502])(
-    "answers %i counts as a failed connection, and the tenant does not read the proxy's address",
+    "answers %i counts as a failed connection, of which the tenant reads the status only",
     async (status) => {
       proxy.behaviour.onConnect = (_request, socket) =>
         socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 2\r\n\r\nno`);
@@ -185,7 +185,7 @@ describe("a proxy that", () => {
     expect([failure, detail]).toEqual(["connection", "the egress proxy cannot be used (ECONNREFUSED)"]);
   });
 
-  it("does not answer before the deadline for connecting counts as a timeout, and is disconnected", async () => {
+  it("does not answer before the deadline for connecting is disconnected, which counts as a timeout", async () => {
     proxy.behaviour.onConnect = (_request, socket) => void socket.resume();
     await using sender = openPost({ connectMs: 300 });
     const { failure, tookMs } = await sender.post(url);
@@ -213,14 +213,21 @@ describe("a proxy that", () => {
     },
   );
 
-  it("dies while the receiver answers counts as a failed connection; once it is back, webhooks go out", async () => {
+  it("dies while the receiver answers counts as a failed connection", async () => {
+    await using receiver = await listen(createServer(() => proxy.cut()));
+    await using sender = openPost();
+    expect((await sender.post(`http://hooks.example:${receiver.port}/`)).failure).toBe("connection");
+  });
+
+  it("cut its connections gets a new one for the next webhook", async () => {
     let answering = false;
     await using receiver = await listen(
       createServer((_request, response) => void (answering ? response.writeHead(204).end() : proxy.cut())),
     );
     await using sender = openPost();
-    expect((await sender.post(`http://hooks.example:${receiver.port}/`)).failure).toBe("connection");
+    await sender.post(`http://hooks.example:${receiver.port}/`);
     answering = true;
     expect((await sender.post(`http://hooks.example:${receiver.port}/`)).status).toBe(204);
+    expect(proxy.targets).toHaveLength(2);
   });
 });

@@ -49,7 +49,7 @@ async function untilAnnounced(tenantId: string): Promise<void> {
   });
 }
 
-it("a disabling is told to the other subscribed endpoints, and an enabling to all subscribed ones", async () => {
+it("disablings and enablings are told to the tenant's endpoints that subscribe and are enabled then", async () => {
   const tenantId = "told";
   await using watching = await openReceiver();
   await using quiet = await openReceiver();
@@ -119,31 +119,47 @@ it("a change whose process died before announcing it is announced once by anothe
   ]);
 });
 
-it("an event that its receiver refuses is repeated, listed, and sent again on demand", async () => {
-  const tenantId = "refused";
-  await using watching = await openReceiver((_webhook, response) =>
-    response.writeHead(watching.received.length > 1 ? 204 : 500).end(),
-  );
+/** Disables an endpoint, which is told to another one. @returns the id of the disabled one */
+async function tellDisabling(tenantId: string, watching: Receiver): Promise<string> {
   await register(delivery, tenantId, watching.url, ["endpoint.disabled"]);
   const subject = await register(delivery, tenantId, "http://127.0.0.1:9/", ["snapshot.usable"]);
   await delivery.endpoints.disableEndpoint(subject, asAdmin);
-  await watching.arrivals(2);
+  await watching.arrivals(1);
   await untilAnnounced(tenantId);
-  using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
-  const { deliveries } = await log.listDeliveries({ tenantId });
-  expect(deliveries).toMatchObject([
-    {
-      event: "endpoint.disabled",
-      aboutEndpointId: subject.endpointId,
-      documentId: "",
-      sequence: 0n,
-      state: "delivered",
-    },
-  ]);
-  const { deliveryId } = deliveries[0]!;
-  expect((await log.redeliver({ tenantId, deliveryId }, asAdmin)).attempt).toMatchObject({ status: 204 });
+  return subject.endpointId;
+}
+
+const openLog = () => openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+
+it("an event that its receiver refuses is repeated until it is accepted", async () => {
+  await using watching = await openReceiver((_webhook, response) =>
+    response.writeHead(watching.received.length > 1 ? 204 : 500).end(),
+  );
+  await tellDisabling("refused", watching);
+  expect(watching.received).toHaveLength(2);
   expect(new Set(watching.received.map(({ body }) => body.toString())).size).toBe(1);
-  expect(watching.received.at(-1)!.headers).toHaveProperty("vidimus-replay-id");
+});
+
+it("an event is listed with the endpoint that it is about, and without a document", async () => {
+  const tenantId = "listed";
+  await using watching = await openReceiver();
+  const aboutEndpointId = await tellDisabling(tenantId, watching);
+  using log = openLog();
+  expect((await log.listDeliveries({ tenantId })).deliveries).toMatchObject([
+    { event: "endpoint.disabled", aboutEndpointId, documentId: "", sequence: 0n, state: "delivered" },
+  ]);
+});
+
+it("an event is sent again by a redelivery", async () => {
+  const tenantId = "again";
+  await using watching = await openReceiver();
+  await tellDisabling(tenantId, watching);
+  using log = openLog();
+  const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId })).deliveries;
+  expect((await log.redeliver({ tenantId, deliveryId }, asAdmin)).attempt).toMatchObject({ status: 204 });
+  const [first, second] = watching.received;
+  expect(second!.body).toEqual(first!.body);
+  expect(second!.headers).toHaveProperty("vidimus-replay-id");
 });
 
 /**
@@ -155,7 +171,7 @@ function openSince(since: number): GateState {
   return { ...newGate, failures: 5, open };
 }
 
-it("a second 410 disables an endpoint, an accepted ping or redelivery closes a breaker: each is told", async () => {
+it("a disabling by 410s and recoveries by an accepted ping and an accepted redelivery are told", async () => {
   const tenantId = "trouble";
   await using own = await openWorld();
   await using watching = await openReceiver();

@@ -99,26 +99,32 @@ it("deliveries that wait for a backoff are sent at once when the receiver accept
   );
 });
 
-it("a delivery to a disabled endpoint is listed as held, and its redelivery is refused", async () => {
-  const tenantId = "held";
-  await using receiver = await openReceiver();
-  const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, receiver.url)).endpointId };
+/** Stores a delivery to a disabled endpoint. @returns the endpoint's name */
+async function hold(tenantId: string) {
+  const name = { tenantId, endpointId: (await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook")).endpointId };
   await delivery.endpoints.disableEndpoint(name, asAdmin);
   await publish(world, tenantId);
   await eventually(async () => expect(await world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(1));
+  return name;
+}
+
+it("a delivery to a disabled endpoint is listed as held, not as pending", async () => {
+  const name = await hold("held");
   using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
   const { deliveries } = await log.listDeliveries({ ...name, states: ["held"] });
   expect(deliveries).toMatchObject([{ state: "held" }]);
   expect(deliveries[0]).not.toHaveProperty("nextAttemptAt");
   expect((await log.listDeliveries({ ...name, states: ["pending"] })).deliveries).toEqual([]);
-  expect((await log.listDeliveries({ tenantId, states: ["pending", "held"] })).deliveries).toHaveLength(1);
-  const refusal = log.redeliver({ tenantId, deliveryId: deliveries[0]!.deliveryId }, asAdmin);
+  const both = { tenantId: name.tenantId, states: ["pending", "held"] };
+  expect((await log.listDeliveries(both)).deliveries).toHaveLength(1);
+});
+
+it("a redelivery to a disabled endpoint is refused", async () => {
+  const { tenantId } = await hold("refused");
+  using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
+  const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId })).deliveries;
+  const refusal = log.redeliver({ tenantId, deliveryId }, asAdmin);
   await expect(refusal).rejects.toThrow("is sent when its endpoint is enabled");
-  const { endpoint } = await delivery.endpoints.getEndpoint(name);
-  expect(endpoint).toMatchObject({
-    disablement: { reason: "operator" },
-    health: { gate: "disabled", pendingDocuments: 0n, heldDeliveries: 1 },
-  });
 });
 
 it("the health of a disabled endpoint says how many deliveries are held, and since when", async () => {
@@ -132,6 +138,7 @@ it("the health of a disabled endpoint says how many deliveries are held, and sin
   await eventually(async () => expect(await world.deliveries().countDocuments({ tenantId, state: "pending" })).toBe(6));
   const rows = await world.deliveries().find({ tenantId }).sort({ createdAt: 1 }).toArray();
   const { endpoint } = await delivery.endpoints.getEndpoint(name);
-  expect(endpoint?.health).toMatchObject({ gate: "disabled", heldDeliveries: 6, hasMoreHeld: false });
+  const held = { pendingDocuments: 0n, heldDeliveries: 6, hasMoreHeld: false };
+  expect(endpoint).toMatchObject({ disablement: { reason: "operator" }, health: { gate: "disabled", ...held } });
   expect(timestampDate(endpoint!.health!.oldestHeldAt!)).toEqual(rows[0]!.createdAt);
 });

@@ -81,7 +81,7 @@ it("a breaker opens although the stored gate of its endpoint has a pause that ha
   expect(await states.findMany([endpointId])).toMatchObject([{ gate: { open } }]);
 });
 
-it("a process that lost an endpoint does not overwrite its successor's state, and adopts it", async () => {
+it("a process that lost an endpoint does not overwrite its successor's state but adopts it", async () => {
   const endpointId = randomUUID();
   const [lost, successor] = [openProcess(endpointId), openProcess(endpointId)];
   const open = { since: 1, nextProbeAt: Date.now() + 60_000, spacingMs: 5_000 };
@@ -149,13 +149,23 @@ it("a slow read of a gate that this process has stored and deleted meanwhile cha
   expect(queue.gate).toEqual(newGate);
 });
 
-it("a process does not adopt a stored pause that has ended, and stores its next gate in that row", async () => {
+/** A process that has read a stored pause which had ended. */
+async function readEndedPause() {
   const endpointId = randomUUID();
   const { gates, queue } = openProcess(endpointId);
   queue.adopt(newGate);
   await states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures: 4, pausedUntil: Date.now() - 1 } });
   await gates.refresh(queue);
+  return { endpointId, gates, queue };
+}
+
+it("a process does not adopt a stored pause that has ended", async () => {
+  const { queue } = await readEndedPause();
   expect(queue.gate).toEqual(newGate);
+});
+
+it("a process that has read a pause which had ended stores its next gate in that row", async () => {
+  const { endpointId, gates, queue } = await readEndedPause();
   const open = { since: 1, nextProbeAt: Date.now() + 5_000, spacingMs: 5_000 };
   queue.adopt({ ...newGate, failures: 5, open });
   await gates.keep(queue);

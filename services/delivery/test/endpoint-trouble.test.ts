@@ -39,7 +39,7 @@ describe("an endpoint that is disabled", () => {
 });
 
 describe("an endpoint that fails five times", () => {
-  it("has an open breaker, also when the five attempts were made one after the other", async () => {
+  it("has an open breaker, even when the five attempts were made one after the other", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
     const { endpointId } = await delivery.endpoint("lonely", receiver.url);
     await publish(world, "lonely");
@@ -66,7 +66,7 @@ describe("an endpoint that fails five times", () => {
 describe("an endpoint that cannot be opened", () => {
   const remedy = /cannot be opened.*rotate its secret.*delete it/;
 
-  it("gets nothing until it can be opened, and its tenant's other endpoints get everything", async () => {
+  it("gets nothing until it can be opened, unlike its tenant's other endpoints", async () => {
     const tenantId = "unopened";
     await using receiver = await openReceiver();
     await using other = await openReceiver();
@@ -91,7 +91,7 @@ describe("an endpoint that cannot be opened", () => {
     await receiver.arrivals(1);
   });
 
-  it("is not tested, enabled or disabled, and each refusal names the remedy", async () => {
+  it("is not tested, enabled or disabled, but refused with a message that names the remedy", async () => {
     const tenantId = "refusing";
     const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
     await world.endpoints().updateOne({ _id: endpointId }, { $set: { url: "http://127.0.0.1:9/elsewhere" } });

@@ -32,7 +32,7 @@ const register = async (tenantId: string, settings: object = {}) => {
   return { ...made, name: { tenantId, endpointId: made.endpoint!.endpointId } };
 };
 
-test("an endpoint keeps the settings it was registered with, and shows no header's value", async () => {
+test("an endpoint keeps the settings it was registered with", async () => {
   const { name, endpoint } = await register("settings", {
     events: { names: ["snapshot.usable"] },
     documentTypes: { names: ["core/article"] },
@@ -53,9 +53,15 @@ test("an endpoint keeps the settings it was registered with, and shows no header
   expect(found).toMatchObject(endpoint!);
   const { endpoints: listed } = await delivery.endpoints.listEndpoints(name);
   expect(listed).toMatchObject([endpoint!]);
-  for (const each of [endpoint!, found!, ...listed]) {
-    expect(JSON.stringify(toJson(EndpointSchema, each))).not.toContain("eA==");
-  }
+});
+
+test("an endpoint shows no header's value", async () => {
+  const { name, endpoint } = await register("hiding", { headers: { values: { Authorization: "Basic eA==" } } });
+  const { endpoint: found } = await delivery.endpoints.getEndpoint(name);
+  const { endpoints: listed } = await delivery.endpoints.listEndpoints(name);
+  const shown = [endpoint!, found!, ...listed].map((each) => JSON.stringify(toJson(EndpointSchema, each)));
+  expect(shown).toHaveLength(3);
+  for (const each of shown) expect(each).not.toContain("eA==");
 });
 
 test("an endpoint that nobody has named is called by its URL's host, also where only names are listed", async () => {
@@ -125,16 +131,17 @@ test.each([
   expect(await codeOf(delivery.endpoints.updateEndpoint({ ...name, ...bad }, asAdmin))).toBe("InvalidArgument");
 });
 
-test("disabling and enabling may be repeated, and a repeated disabling changes nothing", async () => {
+test("a repeated disabling or enabling changes nothing", async () => {
   const { name } = await register("pausing");
   const { endpoint: first } = await delivery.endpoints.disableEndpoint(name, asAdmin);
   const { endpoint: again } = await delivery.endpoints.disableEndpoint(name, { headers: { "vidimus-role": "owner" } });
   expect(again).toEqual(first);
-  expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint?.disablement).toBeUndefined();
-  expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint?.disablement).toBeUndefined();
+  const { endpoint: enabled } = await delivery.endpoints.enableEndpoint(name, asAdmin);
+  expect(enabled?.disablement).toBeUndefined();
+  expect((await delivery.endpoints.enableEndpoint(name, asAdmin)).endpoint).toEqual(enabled);
 });
 
-test("integrators may change endpoints at the teams and mesh doors, and editors may only read them", async () => {
+test("editors may only read endpoints", async () => {
   const { name } = await register("roles");
   const { endpoints } = delivery;
   const asEditor = { headers: { "vidimus-role": "editor" } };
@@ -149,10 +156,14 @@ test("integrators may change endpoints at the teams and mesh doors, and editors 
   ]);
   expect(new Set(codes)).toEqual(new Set(["PermissionDenied"]));
   expect(await codeOf(endpoints.getEndpoint(name, asEditor))).toBe("answered");
+});
+
+test("integrators may change endpoints at the teams door and at the mesh door", async () => {
+  const { name } = await register("integrated");
   const asIntegrator = { headers: { "vidimus-role": "integrator" } };
-  expect(await codeOf(endpoints.updateEndpoint(name, asIntegrator))).toBe("answered");
+  expect(await codeOf(delivery.endpoints.updateEndpoint(name, asIntegrator))).toBe("answered");
   using mesh = openRpcClient(EndpointService, { target: `127.0.0.1:${delivery.service.meshPort}` });
-  expect(await codeOf(mesh.disableEndpoint(name, { headers: { "vidimus-role": "integrator" } }))).toBe("answered");
+  expect(await codeOf(mesh.disableEndpoint(name, asIntegrator))).toBe("answered");
 });
 
 test("another tenant's endpoint is not found by any call", async () => {
@@ -209,11 +220,22 @@ test("a secret is not rotated with an overlap while an earlier overlap lasts", a
   expect(await codeOf(delivery.endpoints.rotateEndpointSecret(name, asAdmin))).toBe("FailedPrecondition");
 });
 
-test("a ping is signed, carries the endpoint's headers, and its answer is reported", async () => {
+test("a registration reports the answer to its ping", async () => {
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end("asleep"));
-  const headers = { values: { "x-team": "news" } };
-  const { name, secret, ping } = await register("pinged", { url: receiver.url, headers, verify: true });
+  const { ping } = await register("asleep", { url: receiver.url, verify: true });
   expect(ping).toMatchObject({ accepted: false, status: 503, failure: "", answer: "asleep" });
+});
+
+test("an endpoint is registered although its ping is refused", async () => {
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
+  const { name } = await register("refusing", { url: receiver.url, verify: true });
+  expect((await delivery.endpoints.getEndpoint(name)).endpoint).toBeDefined();
+});
+
+test("a ping has its endpoint's HMACs and headers, as every webhook", async () => {
+  await using receiver = await openReceiver();
+  const headers = { values: { "x-team": "news" } };
+  const { name, secret } = await register("pinged", { url: receiver.url, headers, verify: true });
   const [webhook] = await receiver.arrivals(1);
   expect(webhook!.headers).toMatchObject({ "vidimus-event": "endpoint.ping", "x-team": "news" });
   expect(webhook!.headers).not.toHaveProperty("vidimus-key-id");
@@ -224,7 +246,6 @@ test("a ping is signed, carries the endpoint's headers, and its answer is report
     timestamp: expect.stringMatching(/Z$/),
     data: name,
   });
-  expect((await delivery.endpoints.getEndpoint(name)).endpoint).toBeDefined();
 });
 
 test("a ping that gets no answer says why", async () => {

@@ -29,8 +29,10 @@ describe("without a broker", () => {
     world.feed.publish(snapshotOf("acme", randomUUID()));
     await receiver.arrivals(1);
   });
+});
 
-  it("a snapshot is delivered, and so is the next one when the broker is back without its data", async () => {
+describe("a broker that is away and comes back without its data", () => {
+  it("loses neither the snapshot that is published meanwhile nor the next one", async () => {
     await using receiver = await openReceiver();
     // Walks over pending snapshots come once a minute, and when the broker is away or back. So the
     // last snapshot comes by its message, unless the walk after the return finds it.
@@ -66,7 +68,7 @@ describe("while signing is off", () => {
 });
 
 describe("a snapshot whose digest contradicts its bytes or its earlier signature", () => {
-  it("is settled as unsendable, and delays no other snapshot", async () => {
+  it("is settled as unsendable, so that it delays no other snapshot", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);
@@ -131,7 +133,7 @@ describe("a delivery process killed", () => {
   });
 
   it.each(["getSnapshots", "settleSnapshots"])(
-    "in %s: the snapshot arrives once, is signed and is pending no more",
+    "in %s leaves nothing undone: the snapshot arrives once, signed and settled",
     async (method) => {
       await using receiver = await openReceiver();
       await register("acme", receiver);

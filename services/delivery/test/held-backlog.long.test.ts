@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { promisedPace } from "../src/config.ts";
 import type { DeliveryRow } from "../src/store/rows.ts";
 import { snapshotOf } from "./support/feed.ts";
 import { webhookIdOf } from "../src/domain/payload.ts";
 import { deliveryIdOf } from "../src/domain/delivery.ts";
-import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
+import { openReceiver, type Receiver } from "./support/receiver.ts";
 import { asAdmin, openDelivery, openWorld, publish, type World } from "./support/world.ts";
 
 const [documents, perDocument] = [50_000, 4];
@@ -31,44 +31,61 @@ async function storeBacklog(world: World, endpointId: string): Promise<void> {
   }
 }
 
-it(
-  "200,000 held rows drain in order and hold up no other tenant; disabling and enabling take under 2 s",
-  { timeout: 3_600_000 },
-  async () => {
-    await using world = await openWorld();
-    await using healthy = await openReceiver();
-    const newest = new Map<string, number>();
-    const inversions: string[] = [];
-    let received = 0;
-    await using receiver = await openReceiver((webhook: ReceivedWebhook, response) => {
-      const { data } = JSON.parse(webhook.body.toString()) as { data: { documentId: string; sequence: number } };
-      if (data.sequence < (newest.get(data.documentId) ?? 0)) inversions.push(`${data.documentId} ${data.sequence}`);
-      newest.set(data.documentId, data.sequence);
-      received += 1;
-      receiver.received.length = 0;
-      response.writeHead(204).end();
-    });
+// The tests are stages of one story: each goes on where the one before has ended.
+describe("an endpoint for which 200,000 rows are held", { timeout: 3_600_000 }, () => {
+  const stack = new AsyncDisposableStack();
+  const newest = new Map<string, number>();
+  const inversions: string[] = [];
+  let received = 0;
+  let world: World;
+  let healthy: Receiver;
+  let delivery: Awaited<ReturnType<typeof openDelivery>>;
+  let endpointId: string;
+
+  beforeAll(async () => {
+    world = stack.use(await openWorld());
+    healthy = stack.use(await openReceiver());
+    const receiver = stack.use(
+      await openReceiver((webhook, response) => {
+        const { data } = JSON.parse(webhook.body.toString()) as { data: { documentId: string; sequence: number } };
+        if (data.sequence < (newest.get(data.documentId) ?? 0)) inversions.push(`${data.documentId} ${data.sequence}`);
+        newest.set(data.documentId, data.sequence);
+        received += 1;
+        receiver.received.length = 0;
+        response.writeHead(204).end();
+      }),
+    );
     // The pace of other tests gives rows up after a minute.
-    await using delivery = await openDelivery(world, promisedPace);
-    const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    delivery = stack.use(await openDelivery(world, promisedPace));
+    ({ endpointId } = await delivery.endpoint(tenantId, receiver.url));
     await delivery.endpoint("healthy", healthy.url);
     await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
     await storeBacklog(world, endpointId);
+  });
+  afterAll(() => stack.disposeAsync());
+
+  it("is enabled, disabled and enabled again within two seconds", async () => {
     const startedAt = performance.now();
     await delivery.endpoints.enableEndpoint({ tenantId, endpointId }, asAdmin);
     await delivery.endpoints.disableEndpoint({ tenantId, endpointId }, asAdmin);
     await delivery.endpoints.enableEndpoint({ tenantId, endpointId }, asAdmin);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it("holds up no other tenant while it gets them", async () => {
     for (let n = 1; n <= 100; n += 1) {
       await publish(world, "healthy");
       await healthy.arrivals(n);
     }
     expect(received).toBeLessThan(rows);
+  });
+
+  it("gets them in the order of each document's snapshots", async () => {
     await vi.waitUntil(async () => received >= rows, { timeout: 3_000_000, interval: 500 });
     await vi.waitUntil(
       async () => (await world.deliveries().countDocuments({ tenantId, state: "delivered" })) === rows,
       { timeout: 60_000, interval: 500 },
     );
     expect(inversions).toEqual([]);
-  },
-);
+  });
+});

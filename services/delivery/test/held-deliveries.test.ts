@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const held = () => heldDeliveries(deliveryRows(mongo.db), "acme", "e1", { maxTimeMS: 5_000 });
 
-it("held deliveries are counted to 10,000 in two commands, which read no row at all", async () => {
+it("a count of held deliveries ends at 10,000, after two commands that read no row", async () => {
   const { result: found, entries } = await profiled(mongo.db, { ns: /deliveries$/ }, held);
   expect(found).toEqual({ count: 10_000, hasMore: true, oldestAt: new Date(oldest + 1_000) });
   expect(entries.map((each) => Number(each["docsExamined"]))).toEqual([0, 0]);

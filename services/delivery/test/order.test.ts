@@ -44,7 +44,7 @@ function refusing(status: number, ...refused: number[]) {
 }
 
 describe("a newer snapshot", () => {
-  it("makes the older one due at once, and supersedes it when only the older one is refused", async () => {
+  it("makes the older one due at once, and then supersedes it if only that one is refused again", async () => {
     await using receiver = await refusing(500, 1);
     await delivery.endpoint("poison", receiver.url);
     const { documentId } = await publish(world, "poison");
@@ -58,17 +58,28 @@ describe("a newer snapshot", () => {
     expect(sequences(receiver).at(-1)).toBe(3);
   });
 
-  it("waits for the older one while the endpoint fails, and costs that one no step of its backoff", async () => {
-    let isUp = false;
-    await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
-    await delivery.endpoint("outage", receiver.url);
-    const { documentId } = await publish(world, "outage");
-    await waits("outage", 1);
-    await publish(world, "outage", documentId, 2);
-    await waits("outage", 2);
-    const row = await world.deliveries().findOne({ tenantId: "outage", sequence: 1 });
+  /** Publishes an older and a newer snapshot to an endpoint that fails. */
+  async function publishInOutage(tenantId: string, { url }: Receiver): Promise<string> {
+    await delivery.endpoint(tenantId, url);
+    const { documentId } = await publish(world, tenantId);
+    await waits(tenantId, 1);
+    await publish(world, tenantId, documentId, 2);
+    await waits(tenantId, 2);
+    return documentId;
+  }
+
+  it("costs the older one no step of its backoff while the endpoint fails", async () => {
+    await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
+    await publishInOutage("failing", receiver);
+    const row = await world.deliveries().findOne({ tenantId: "failing", sequence: 1 });
     expect(row?.retryCount).toBe(1);
     expect(row!.nextAttemptAt!.getTime() - Date.now()).toBeLessThan(2 * hourMs);
+  });
+
+  it("waits for the older one while the endpoint fails", async () => {
+    let isUp = false;
+    await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
+    const documentId = await publishInOutage("outage", receiver);
     isUp = true;
     await publish(world, "outage", documentId, 3);
     await receiver.arrivals(5);

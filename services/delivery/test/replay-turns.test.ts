@@ -85,6 +85,19 @@ it("a replay of missing snapshots repeats one that has failed, until the receive
   expect(await untilDone(tenantId, replay!.replayId)).toMatchObject({ seen: 1n, delivered: 1n, skipped: 0n });
 });
 
+it("a snapshot that was refused four times counts as failed, and its replay goes on", async () => {
+  const tenantId = "refusing";
+  await using receiver = await openReceiver((_webhook, response) => response.writeHead(422).end());
+  for (let n = 0; n < 3; n += 1) {
+    world.feed.store({ ...snapshotOf(tenantId, randomUUID()), committedAt: new Date(Date.now() - 60_000) });
+  }
+  const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+  expect(await untilDone(tenantId, await start(tenantId, endpointId))).toMatchObject({ failed: 3n });
+  expect(receiver.received.length).toBeGreaterThanOrEqual(12);
+  const { deliveries } = await log.listDeliveries({ tenantId });
+  expect(deliveries.map(({ state }) => state)).toEqual(["exhausted", "exhausted", "exhausted"]);
+});
+
 /** An endpoint whose replays run until they are cancelled, because its receiver accepts nothing. */
 async function openUnavailable(tenantId: string) {
   const receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
@@ -120,7 +133,23 @@ it("an endpoint has one replay at a time, and a second one is refused with the r
   await log.cancelReplay({ tenantId: name.tenantId, replayId: replay!.replayId }, asAdmin);
 });
 
-it("an endpoint's replays are listed newest first, in pages, and for its own tenant only", async () => {
+it("a replay ends when it is cancelled", async () => {
+  await using opened = await openUnavailable("cancelled");
+  const { tenantId, endpointId } = opened.name;
+  const name = { tenantId, replayId: await start(tenantId, endpointId) };
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect((await log.cancelReplay(name, asAdmin)).replay?.state).toBe("cancelled");
+  }
+  expect((await log.getReplay(name)).replay?.state).toBe("cancelled");
+});
+
+it("another tenant does not find an endpoint's replays", async () => {
+  const { endpointId } = await delivery.endpoint("owner", "http://127.0.0.1:9/hook");
+  expect((await log.listReplays({ tenantId: "owner", endpointId })).replays).toEqual([]);
+  await expect(log.listReplays({ tenantId: "stranger", endpointId })).rejects.toThrow("there is no such endpoint");
+});
+
+it("an endpoint's replays are listed newest first, in pages", async () => {
   await using opened = await openUnavailable("listed");
   const { name } = opened;
   const first = await start(name.tenantId, name.endpointId);
@@ -131,7 +160,6 @@ it("an endpoint's replays are listed newest first, in pages, and for its own ten
   expect(page.replays).toMatchObject([{ replayId: second, states: ["missing"] }]);
   const rest = await log.listReplays({ ...name, limit: 1, pageToken: page.nextPageToken });
   expect(rest).toMatchObject({ replays: [{ replayId: first, state: "cancelled" }], nextPageToken: "" });
-  await expect(log.listReplays({ ...name, tenantId: "stranger" })).rejects.toThrow("there is no such endpoint");
   await log.cancelReplay({ tenantId: name.tenantId, replayId: second }, asAdmin);
 });
 

@@ -4,7 +4,7 @@ import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { deliveryIndexes, deliveryRows } from "../src/store/delivery-indexes.ts";
 import type { NewDelivery } from "../src/store/delivery-rows.ts";
 import { DeliveryStore } from "../src/store/delivery-store.ts";
@@ -39,24 +39,36 @@ function rowOf(endpointId: string, documentId: string, sequence: number): NewDel
 
 const snapshot = (documentId: string, sequence: number) => ({ tenantId: "acme", documentId, sequence });
 
-test("a database without deliveries has the highest sequence 0, and nothing undelivered", async () => {
+test("the highest sequence of a database without deliveries is 0", async () => {
   expect(await restore("highest")).toBe("0\n");
+});
+
+test("a database without deliveries has nothing undelivered", async () => {
   expect(await restore("undelivered")).toBe("");
 });
 
-test("undelivered snapshots are named once each; the highest sequence counts delivered ones, too", async () => {
-  const deliveries = new DeliveryStore(deliveryRows(mongo.db), "test");
-  await deliveries.insert(
-    [rowOf("e1", "a", 1), rowOf("e2", "a", 1), rowOf("e1", "a", 2), rowOf("e1", "b", 1)],
-    createdAt,
-  );
-  await deliveryRows(mongo.db).updateOne({ documentId: "b" }, { $set: { state: "delivered", sequence: 7 } });
-  expect(await restore("highest")).toBe("7\n");
-  const lines = (await restore("undelivered")).trimEnd().split("\n");
-  expect(lines.map((line): unknown => JSON.parse(line))).toHaveLength(2);
-  expect(new Set(lines.map((line): unknown => JSON.parse(line)))).toEqual(
-    new Set([snapshot("a", 1), snapshot("a", 2)]),
-  );
+describe("in a database with deliveries", () => {
+  // The tests below this block need these rows, too.
+  beforeAll(async () => {
+    const deliveries = new DeliveryStore(deliveryRows(mongo.db), "test");
+    await deliveries.insert(
+      [rowOf("e1", "a", 1), rowOf("e2", "a", 1), rowOf("e1", "a", 2), rowOf("e1", "b", 1)],
+      createdAt,
+    );
+    await deliveryRows(mongo.db).updateOne({ documentId: "b" }, { $set: { state: "delivered", sequence: 7 } });
+  });
+
+  test("the highest sequence may be that of a delivered snapshot", async () => {
+    expect(await restore("highest")).toBe("7\n");
+  });
+
+  test("undelivered snapshots are named once each", async () => {
+    const lines = (await restore("undelivered")).trimEnd().split("\n");
+    expect(lines).toHaveLength(2);
+    expect(new Set(lines.map((line): unknown => JSON.parse(line)))).toEqual(
+      new Set([snapshot("a", 1), snapshot("a", 2)]),
+    );
+  });
 });
 
 test("a notice is of no document: it raises no sequence, and is not named as undelivered", async () => {

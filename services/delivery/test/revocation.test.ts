@@ -1,12 +1,10 @@
 /** What follows the revocation of a signing key. */
-import { DeliveryLogService } from "@vidimus/contracts/vidimus/delivery/v1/delivery_log_service";
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { FeedSnapshot } from "./support/feed.ts";
 import { untilEqual } from "./support/eventually.ts";
 import { openReceiver, type ReceivedWebhook } from "./support/receiver.ts";
-import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import { openDelivery, openDeliveryProcess, openWorld, publish, type World } from "./support/world.ts";
 
 const idOf = ({ headers }: ReceivedWebhook) => String(headers["webhook-id"]);
@@ -26,26 +24,37 @@ function doneFor(world: World, ...keyIds: string[]) {
 }
 
 // The tests run at the same time, because most of their time is waiting.
-it.concurrent("after a revocation all signatures are replaced, and each newest snapshot is sent again once", async () => {
+it.concurrent("after a revocation all signatures in documents are replaced", async () => {
+  await using world = await openWorld();
+  await using delivery = await openDelivery(world);
+  const first = await publish(world, "nobody");
+  await settled(world, first);
+  await settled(world, await publish(world, "nobody", first.documentId, 2));
+  const { revoked, active } = world.signing.revoke();
+  await doneFor(world, revoked);
+  expect(keyIdsHeld(world)).toEqual([active]);
+  expect(world.feed.signatures.size).toBe(2);
+  expect(delivery.service.grpcPort).toBeGreaterThan(0);
+});
+
+it.concurrent("after a revocation each document's newest snapshot is sent again once, with a new signature", async () => {
   await using world = await openWorld();
   await using receiver = await openReceiver();
   await using late = await openReceiver();
-  await using delivery = await openDelivery(world);
-  await using other = await openDelivery(world);
+  // With this deadline no attempt is repeated because the machine is busy.
+  await using delivery = await openDelivery(world, { attemptMs: 15_000 });
+  await using other = await openDelivery(world, { attemptMs: 15_000 });
   await delivery.endpoint("acme", receiver.url);
   const first = await publish(world, "acme");
   await settled(world, first);
   const second = await publish(world, "acme", first.documentId, 2);
   const alone = await publish(world, "acme");
-  const unheard = await publish(world, "nobody");
-  for (const each of [second, alone, unheard]) await settled(world, each);
+  for (const each of [second, alone]) await settled(world, each);
   await receiver.arrivals(3);
   await other.endpoint("acme", late.url);
 
   const { revoked, active } = world.signing.revoke();
   await doneFor(world, revoked);
-  expect(keyIdsHeld(world)).toEqual([active]);
-  expect(world.feed.signatures.size).toBe(4);
   await receiver.arrivals(5);
   const again = receiver.received.slice(3);
   expect(new Map(again.map((each) => [documentOf(each), tailOf(each)]))).toEqual(
@@ -69,9 +78,10 @@ it.concurrent("after a revocation all signatures are replaced, and each newest s
   expect(tailOf(receiver.received.at(-1)!)).toBe("3");
   expect((await late.arrivals(1)).map(tailOf)).toEqual(["3"]);
   await untilEqual(() => world.deliveries().countDocuments({ state: { $ne: "delivered" } }), 0);
+  expect(receiver.received).toHaveLength(6);
 });
 
-it.concurrent("a delivery that failed with the old signature succeeds once as _r2, and both its ids find it", async () => {
+it.concurrent("a delivery that failed with the old signature succeeds once with the new one, as _r2", async () => {
   await using world = await openWorld();
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
@@ -85,18 +95,12 @@ it.concurrent("a delivery that failed with the old signature succeeds once as _r
   await untilEqual(() => world.deliveries().countDocuments({ state: "delivered" }), 1);
   expect(await world.deliveries().countDocuments()).toBe(1);
   const last = receiver.received.at(-1)!;
-  using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
-  const found = async (webhookId: string) => (await log.listDeliveries({ tenantId: "acme", webhookId })).deliveries;
-  for (const id of [idOf(last), idOf(receiver.received[0]!)]) {
-    expect(await found(id)).toMatchObject([{ webhookId: idOf(last), state: "delivered" }]);
-  }
-  expect(await found(`${idOf(receiver.received[0]!)}_r3`)).toEqual([]);
   expect([tailOf(receiver.received[0]!), tailOf(last)]).toEqual(["1", "1_r2"]);
   expect(last.headers["vidimus-key-id"]).toBe(active);
   expect(new Set(receiver.received.map(idOf)).size).toBe(2);
 });
 
-it.concurrent("when processes die replacing signatures or sending, others go on, and every snapshot is sent again", async () => {
+it.concurrent("when processes die replacing signatures or sending, others go on until every snapshot is sent again", async () => {
   await using world = await openWorld();
   await using receiver = await openReceiver();
   const documents = 12;
@@ -175,7 +179,7 @@ it.concurrent("a snapshot is not sent again after a newer one of its document", 
   expect(receiver.received.map(tailOf)).toEqual(["1", "2", "3"]);
 });
 
-it.concurrent("nothing is sent with a signature of an unlisted key, or while signing states an older trust list", async () => {
+it.concurrent("nothing is sent while signing states an older trust list", async () => {
   await using world = await openWorld();
   await using receiver = await openReceiver();
   {
@@ -188,18 +192,26 @@ it.concurrent("nothing is sent with a signature of an unlisted key, or while sig
   }
   // Signing has an older key ring now, and delivery, restarted, must not accept it.
   world.signing.state.revision = 6;
-  await using delivery = await openDelivery(world);
+  await using _delivery = await openDelivery(world);
   const waiting = await publish(world, "acme");
   await pause(1_000);
   expect([receiver.received.length, world.feed.isPending(waiting)]).toEqual([1, true]);
   world.signing.state.revision = 8;
   await settled(world, waiting);
   await receiver.arrivals(2);
+});
 
+it.concurrent("nothing is sent with a signature of an unlisted key", async () => {
+  await using world = await openWorld();
+  await using receiver = await openReceiver();
+  await using delivery = await openDelivery(world);
+  await delivery.endpoint("acme", receiver.url);
+  await settled(world, await publish(world, "acme"));
+  await receiver.arrivals(1);
   world.signing.activeKey().keyId = "ed25519-planted";
   const planted = await publish(world, "acme");
   await pause(1_000);
-  expect([receiver.received.length, world.feed.isPending(planted)]).toEqual([2, true]);
+  expect([receiver.received.length, world.feed.isPending(planted)]).toEqual([1, true]);
   expect(delivery.service.grpcPort).toBeGreaterThan(0);
 });
 

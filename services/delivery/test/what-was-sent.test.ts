@@ -39,20 +39,26 @@ const deliveredTo = (tenantId: string, state = "delivered") =>
     return deliveries[0]!;
   }, patient);
 
-test("a delivery says what was sent, is found by its webhook id, and shows its request computed again", async () => {
-  const tenantId = "sent";
+/** Delivers a snapshot to a new endpoint. */
+async function deliver(tenantId: string, { url: receiverUrl }: { url: string }) {
+  const { endpointId } = await delivery.endpoint(tenantId, receiverUrl);
+  const { documentId } = await publish(world, tenantId);
+  return { endpointId, documentId, shown: await deliveredTo(tenantId) };
+}
+
+test("a delivery says what was sent", async () => {
   await using receiver = await openReceiver();
-  const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
-  const snapshot = await publish(world, tenantId);
-  const [arrived] = await receiver.arrivals(1);
-  const { deliveryId, webhookId, ...shown } = await deliveredTo(tenantId);
-  expect(shown).toMatchObject({
-    event: "snapshot.usable",
-    documentId: snapshot.documentId,
-    documentType: "core/article",
-    version: 4n,
-  });
-  expect(webhookId).toBe(arrived!.headers["webhook-id"]);
+  const { documentId, shown } = await deliver("sent", receiver);
+  const webhookId = receiver.received[0]!.headers["webhook-id"];
+  const content = { event: "snapshot.usable", documentType: "core/article", version: 4n };
+  expect(shown).toMatchObject({ ...content, documentId, webhookId });
+});
+
+test("a delivery is found by its webhook id with two commands", async () => {
+  const tenantId = "found";
+  await using receiver = await openReceiver();
+  const { endpointId, shown } = await deliver(tenantId, receiver);
+  const { deliveryId, webhookId } = shown;
   const filtered = await commands.during(async () => {
     expect((await log.listDeliveries({ tenantId, webhookId })).deliveries).toMatchObject([{ deliveryId, endpointId }]);
   });
@@ -62,6 +68,26 @@ test("a delivery says what was sent, is found by its webhook id, and shows its r
   ]);
   expect((await log.listDeliveries({ tenantId, webhookId: `${webhookId}_r2` })).deliveries).toEqual([]);
   expect((await log.listDeliveries({ tenantId: "others", webhookId })).deliveries).toEqual([]);
+});
+
+test("a delivery that was signed again is found by its first webhook id and by its last", async () => {
+  const tenantId = "renamed";
+  await using receiver = await openReceiver();
+  const { deliveryId, webhookId } = (await deliver(tenantId, receiver)).shown;
+  // As if the key of its first signature had been revoked before it was accepted.
+  const again = { webhookId: `${webhookId}_r2`, signingNumber: 2 };
+  await world.deliveries().updateOne({ tenantId }, { $set: again });
+  const found = async (id: string) =>
+    (await log.listDeliveries({ tenantId, webhookId: id })).deliveries.map((each) => [each.deliveryId, each.webhookId]);
+  for (const id of [webhookId, again.webhookId]) expect(await found(id)).toEqual([[deliveryId, again.webhookId]]);
+  expect(await found(`${webhookId}_r3`)).toEqual([]);
+});
+
+test("a delivery shows its last request, computed again, when the caller asks for it", async () => {
+  const tenantId = "computed";
+  await using receiver = await openReceiver();
+  const { deliveryId } = (await deliver(tenantId, receiver)).shown;
+  const [arrived] = receiver.received;
   expect((await log.getDelivery({ tenantId, deliveryId })).request).toBeUndefined();
   const { request } = await log.getDelivery({ tenantId, deliveryId, includeRequest: true });
   expect(request).toMatchObject({ recomputed: true, url: receiver.url });
@@ -178,16 +204,27 @@ test("types that the tenant lacks are refused by name, except those that the end
   await expect(update(types("acme/menu"))).rejects.toThrow("acme/menu");
 });
 
-test("an endpoint has a name, by default the host of its URL, and a description", async () => {
-  const tenantId = "named";
+/** Gives an endpoint a name with spaces around it, and a description. */
+async function nameOne(tenantId: string) {
   const { endpoint } = await delivery.endpoints.createEndpoint({ tenantId, url }, asAdmin);
-  expect(endpoint).toMatchObject({ name: "127.0.0.1:9", description: "" });
   const name = { tenantId, endpointId: endpoint!.endpointId };
-  const change = { name: " Desk ", description: "Who\nreads it" };
-  await delivery.endpoints.updateEndpoint({ ...name, ...change }, asAdmin);
+  await delivery.endpoints.updateEndpoint({ ...name, name: " Desk ", description: "Who\nreads it" }, asAdmin);
+  return name;
+}
+
+test("an endpoint keeps the name and the description that it is given", async () => {
+  const { tenantId } = await nameOne("named");
   const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId });
   expect(endpoints).toMatchObject([{ name: "Desk", description: "Who\nreads it" }]);
+});
+
+test("an endpoint whose name is taken away is called by its URL's host", async () => {
+  const name = await nameOne("unnamed");
   expect((await delivery.endpoints.updateEndpoint({ ...name, name: "" }, asAdmin)).endpoint?.name).toBe("127.0.0.1:9");
+});
+
+test("a name or description that is too long, or has a control character, is refused", async () => {
+  const name = await nameOne("strict");
   for (const bad of [{ name: "x".repeat(201) }, { name: "a\u0000" }, { description: "x".repeat(1_001) }]) {
     await expect(delivery.endpoints.updateEndpoint({ ...name, ...bad }, asAdmin)).rejects.toThrow("must have");
   }

@@ -48,7 +48,7 @@ describe("without opened ranges", () => {
   const mayDial = createAddressRule([]);
 
   it.each(refused.flatMap(([range, addresses]) => addresses.map((address) => [address, range] as const)))(
-    "%s is refused (%s)",
+    "%j is refused (%s)",
     (address) => {
       expect(mayDial(address)).toBe(false);
     },

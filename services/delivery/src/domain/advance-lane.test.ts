@@ -39,7 +39,7 @@ describe("a lane whose oldest row is", () => {
     expect(after(laneOf([row(1)]), "accepted")).toMatchObject({ ended: ["1 delivered"], next: "empty" });
   });
 
-  it("refused yields to the next row that was never refused, and notes to which one", () => {
+  it("refused yields to the next row that was never refused", () => {
     const lane = laneOf([row(1), row(2, { isRefused: true }), row(3), row(4)]);
     expect(after(lane, "refused")).toMatchObject({ ended: [], subject: 3, next: "attempt", lane: { yieldedTo: "d3" } });
   });
@@ -92,11 +92,14 @@ describe("a lane that yielded", () => {
 });
 
 describe("an arrival", () => {
-  it("makes a waiting lane due, and leaves its backoff as it was", () => {
-    const waiting = laneOf([row(1, { retryCount: 1 })], { dueAt: later(60_000) });
-    const lane = arrive(waiting, [row(2)], now);
-    expect(lane).toMatchObject({ dueAt: now, isExpedited: true });
-    const { lane: failed } = after(lane, "failed");
+  const waiting = laneOf([row(1, { retryCount: 1 })], { dueAt: later(60_000) });
+
+  it("makes a waiting lane due", () => {
+    expect(arrive(waiting, [row(2)], now)).toMatchObject({ dueAt: now, isExpedited: true });
+  });
+
+  it("costs a waiting lane no step of its backoff", () => {
+    const { lane: failed } = after(arrive(waiting, [row(2)], now), "failed");
     expect([failed.rows[0]?.retryCount, failed.dueAt]).toEqual([1, later(5_000)]);
   });
 

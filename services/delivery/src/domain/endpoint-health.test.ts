@@ -23,9 +23,12 @@ test("a gate is closed until five failures opened it, then open until the next p
   expect(gateHealthOf(after(5), at(5_000))).toEqual({ gate: "probing", ...open });
 });
 
-test("a gate is paused until a Retry-After ends, and an open gate does not probe before that end", () => {
+test("a gate is paused until a Retry-After ends", () => {
   expect(gateHealthOf(after(1, 60_000), at(59_999))).toEqual({ gate: "paused", nextProbeAt: at(60_000) });
   expect(gateHealthOf(after(1, 60_000), at(60_000))).toEqual({ gate: "closed" });
+});
+
+test("an open gate does not probe before a Retry-After ends", () => {
   expect(gateHealthOf(after(5, 60_000), at(6_000))).toEqual({
     gate: "open",
     openSince: at(0),

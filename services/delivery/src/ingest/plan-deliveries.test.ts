@@ -30,7 +30,7 @@ function plan(snapshots: Snapshot[], endpoints: Endpoint[], capacity = 10, inHan
 }
 
 describe("planned deliveries", () => {
-  it("go to every endpoint of the snapshot's tenant, leased to this process", () => {
+  it("go to every endpoint of the snapshot's tenant", () => {
     const endpoints = [endpoint("acme", "e1"), endpoint("acme", "e2"), endpoint("rival", "e3")];
     expect(plan([snapshot("acme", "a")], endpoints).deliveries).toEqual(["e1 a1 leased", "e2 a1 leased"]);
   });
@@ -60,7 +60,7 @@ describe("planned deliveries", () => {
     expect([...counts].map(([{ endpointId }, count]) => [endpointId, count])).toEqual([["e1", 2]]);
   });
 
-  it("leave out an endpoint whose filter excludes the snapshot, and report its lane as excluded", () => {
+  it("leave out an endpoint whose filter excludes the snapshot, and list it as excluded instead", () => {
     const filtering = [
       endpoint("acme", "e1", { events: ["snapshot.withheld"] }),
       endpoint("acme", "e2", { documentTypes: ["core/image"] }),

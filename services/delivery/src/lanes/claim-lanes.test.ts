@@ -58,7 +58,7 @@ it("a probe does not take a lane whose body could not be made a moment ago", asy
   expect(await scopeOf(newGate)).toMatchObject({ without: [] });
 });
 
-it("a backlog claims 32 lanes at once while another tenant has just published, and 256 otherwise", async () => {
+it("a claim takes at most 32 lanes while another tenant has just published, and 256 otherwise", async () => {
   const fresh = new FreshTenants();
   const quick = { fresh, answerMs: 1 };
   expect(await scopeOf(newGate, quick)).toMatchObject({ limit: 256 });

@@ -6,7 +6,8 @@ import { createDeliveryMetrics } from "./delivery-metrics.ts";
 const createdAt = new Date();
 const names = { tenantId: "acme", endpointId: "e1", documentId: "d1", deliveryId: "v1", webhookId: "w1", sequence: 1 };
 const delivery: NewDelivery = { ...names, signingNumber: 1, createdAt, bodyBytes: 2, standing: "due" };
-const payload = { webhookId: "w1", signingNumber: 1, event: "e", committedAt: createdAt, body: Buffer.from("{}") };
+const committedAt = new Date(createdAt.getTime() - 7_000);
+const payload = { webhookId: "w1", signingNumber: 1, event: "e", committedAt, body: Buffer.from("{}") };
 const facts = { reason: "accepted" as const, at: createdAt, since: createdAt, host: "receiver.example" };
 const notice: NewDelivery = { ...delivery, notice: { event: "endpoint.recovered", ...facts } };
 
@@ -15,7 +16,7 @@ function open(registry: Registry) {
   return createDeliveryMetrics({ registry, lanes, endpoints: { listDisabledIds: async () => [] }, queues: [] });
 }
 
-test("a scrape shows the backlog's age by endpoint and its greatest age, with one read of the database", async () => {
+test("a scrape gets the backlog's age by endpoint and its greatest age with one read of the database", async () => {
   const registry = new Registry();
   let reads = 0;
   const backlog = [
@@ -71,6 +72,7 @@ test.each([
   const registry = new Registry();
   const row = toNewSendable(stored);
   const attempt = { row, payload: { ...payload, signingNumber } };
-  open(registry).observe(attempt, { startedAt: new Date(), tookMs: 1, status: 204 }, [{ row, state: "delivered" }]);
-  expect(await registry.metrics()).toContain(`vidimus_delivery_seconds_count ${observed}`);
+  open(registry).observe(attempt, { startedAt: createdAt, tookMs: 1_000, status: 204 }, [{ row, state: "delivered" }]);
+  expect(await registry.metrics()).toContain(`vidimus_delivery_seconds_sum ${8 * observed}\n`);
+  expect(await registry.metrics()).toContain(`vidimus_delivery_seconds_count ${observed}\n`);
 });

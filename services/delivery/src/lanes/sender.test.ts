@@ -174,17 +174,16 @@ it("tells the payload cache that a delivery has ended, but not while it is to be
   await vi.waitFor(() => expect(posted).toHaveLength(2), patient);
   posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 503 });
   posted[1]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
-  await vi.waitFor(
-    () => expect(ended).toMatchObject([{ documentId: laneOf(0, 1).state.rows[0]!.documentId }]),
-    patient,
-  );
+  await vi.waitFor(() => expect(ended.length).toBeGreaterThan(0), patient);
+  await sender[Symbol.asyncDispose]();
+  expect(ended).toMatchObject([{ documentId: laneOf(0, 1).state.rows[0]!.documentId }]);
 });
 
 it.each([
-  ["done", false, 1],
-  ["lost", true, 1],
-  ["lost", false, 0],
-] as const)("a 2xx whose record is %s (end noted: %s) counts as %i endings", async (journaled, isNoted, endings) => {
+  ["a 2xx that is recorded counts as one ending", "done", false, 1],
+  ["a 2xx in a lost lane counts as one ending when the end of its row can still be noted", "lost", true, 1],
+  ["a 2xx in a lost lane counts as no ending when its row has ended already", "lost", false, 0],
+] as const)("%s", async (_title, journaled, isNoted, endings) => {
   const { sender, posted, registry } = await openSender({ journaled, isNoted });
   sender.take([laneOf(0, 0)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(1), patient);

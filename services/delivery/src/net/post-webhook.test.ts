@@ -139,9 +139,10 @@ describe("posting a webhook", () => {
     const { failure, status, tookMs } = await sender.post(`http://127.0.0.1:${silent.port}/`);
     expect([failure, status]).toEqual(["timeout", undefined]);
     expect(tookMs).toBeGreaterThanOrEqual(290);
+    expect(tookMs).toBeLessThan(3_000);
   });
 
-  it("ends at the deadline while it waits for a connection, and sends nothing over a late one", async () => {
+  it("sends nothing over a connection that is opened only after the deadline", async () => {
     let posts = 0;
     const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
     await using server = await listen((_request, response) => {
@@ -201,7 +202,7 @@ describe("the guard", () => {
     expect(server.connections()).toBe(0);
   });
 
-  it("refuses a port that is not in the list, and names the setting", async () => {
+  it("refuses a port that is not in the list with a message that names the setting", async () => {
     await using server = await listen((_request, response) => response.end());
     await using sender = openPost({ allowPorts: "443" });
     const { failure, detail } = await sender.post(`http://127.0.0.1:${server.port}/`);
@@ -212,21 +213,18 @@ describe("the guard", () => {
     expect(server.connections()).toBe(0);
   });
 
-  it.each(specialPurpose)(
-    "dials no name that resolves to %s, and fails as for a name that does not exist",
-    async (address) => {
-      const refused = {
-        failure: "dns",
-        detail: "inside.example has no address that may be dialled (DELIVERY_ALLOW_CIDRS)",
-      };
-      for (const names of [{ "inside.example": [address] }, {}]) {
-        await using sender = openPost({ allowCidrs: [], names });
-        expect(await sender.post("http://inside.example/")).toMatchObject(refused);
-      }
-    },
-  );
+  it.each(specialPurpose)("refuses a name that resolves to %s as one that does not exist", async (address) => {
+    const refused = {
+      failure: "dns",
+      detail: "inside.example has no address that may be dialled (DELIVERY_ALLOW_CIDRS)",
+    };
+    for (const names of [{ "inside.example": [address] }, {}]) {
+      await using sender = openPost({ allowCidrs: [], names });
+      expect(await sender.post("http://inside.example/")).toMatchObject(refused);
+    }
+  });
 
-  it.each(specialPurpose)("dials no literal %s", async (address) => {
+  it.each(specialPurpose)("refuses the address %s in a URL", async (address) => {
     await using sender = openPost({ allowCidrs: [] });
     const host = address.includes(":") ? `[${address}]` : address;
     expect((await sender.post(`http://${host}/`)).failure).toBe("address_refused");
@@ -242,7 +240,7 @@ describe("the guard", () => {
     },
   );
 
-  it("dials the address it checked when the name gets another one between check and dial", async () => {
+  it("does not look a name up again between check and dial, so a later address is not dialled", async () => {
     await using server = await listen((_request, response) => response.writeHead(204).end());
     // Each lookup gets another answer, so a second lookup while connecting would reach the server.
     const answers = [["8.8.8.8"], ["127.0.0.1"]];
@@ -263,7 +261,7 @@ describe("the guard", () => {
     expect(server.connections()).toBe(0);
   });
 
-  it("dials the address it checked, and sends the name in the Host header", async () => {
+  it("dials the checked address of a name, with the name in the Host header", async () => {
     const hosts: (string | undefined)[] = [];
     await using server = await listen((request, response) => {
       hosts.push(request.headers.host);

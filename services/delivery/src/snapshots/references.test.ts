@@ -19,7 +19,7 @@ describe("a message about snapshots", () => {
 
   it.each([
     ["no reference", 0],
-    ["more references than a transaction has snapshots", 65],
+    ["65 references, more than a transaction may have snapshots", 65],
   ])("is refused with %s", (_, count) => {
     expect(() => parseAll(Array.from({ length: count }, () => sound))).toThrow(DomainError);
   });
@@ -29,10 +29,10 @@ describe("a message about snapshots", () => {
     ["a sequence beyond 2^53 - 1", { sequence: 2n ** 53n }],
     ["no tenant", { tenantId: "" }],
     ["a tenant id of 33 characters", { tenantId: "a".repeat(33) }],
-    ["an operator for a tenant id", { tenantId: "$ne" }],
+    ["an operator of MongoDB for a tenant id", { tenantId: "$ne" }],
     ["a document id that is no UUID", { documentId: "ferry" }],
     ["a document id in capitals", { documentId: sound.documentId.toUpperCase() }],
-    ["an endless document id", { documentId: "a".repeat(500_000) }],
+    ["a document id of 500,000 characters", { documentId: "a".repeat(500_000) }],
   ])("is refused with %s", (_, change) => {
     expect(() => parse(change)).toThrow(DomainError);
   });

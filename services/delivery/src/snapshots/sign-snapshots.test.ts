@@ -25,7 +25,7 @@ const signing: Parameters<typeof signSnapshots>[0]["signing"] = {
   },
 };
 
-test("a snapshot with a malformed digest is unsendable, and the others of its batch are signed", async () => {
+test("a malformed digest makes its own snapshot unsendable, and no other one of its batch", async () => {
   const snapshots = [snapshotOf("a"), snapshotOf("b", Buffer.alloc(5)), snapshotOf("c")];
   const results = await signSnapshots({ signing }, snapshots, new AbortController().signal);
   expect(results.map((each) => ("unsendable" in each ? each.unsendable : "signature" in each))).toEqual([

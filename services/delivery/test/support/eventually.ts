@@ -7,7 +7,10 @@ export function eventually<T>(read: () => T) {
   return expect.poll(read, patience);
 }
 
-/** The same for tests that run at the same time, in which `expect.poll` finds no current test. */
+/**
+ * The same for hooks, and for tests that run at the same time, in which `expect.poll` finds no
+ * current test.
+ */
 export async function untilEqual(
   read: () => unknown,
   expected: unknown,
