@@ -103,7 +103,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("the button of a period fills in the beginning, and Enter in a field opens the count", async () => {
+  it("the button of a period fills in the beginning, and leaves the other choices", async () => {
     await visit(`/replays/new?endpoint=${endpointId}`, async (page) => {
       await page.getByLabel("given up").check();
       await click(page, "Last 24 hours");
@@ -112,8 +112,12 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
       expect([ago >= 86_400_000, ago < 86_520_000]).toEqual([true, true]);
       expect(await page.getByLabel("given up").isChecked()).toBe(true);
       expect(await page.getByLabel("Endpoint", { exact: true }).inputValue()).toBe(endpointId);
-      await page.getByLabel("given up").uncheck();
-      await since.press("Enter");
+    });
+  });
+
+  it("Enter in a field of a new replay opens the count of what it would send", async () => {
+    await visit(`/replays/new?endpoint=${endpointId}&last=day`, async (page) => {
+      await page.getByLabel("Published from (UTC)").press("Enter");
       await page.getByRole("heading", { name: /^Send \d+ snapshots to “Site”\?$/ }).waitFor();
     });
   });

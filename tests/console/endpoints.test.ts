@@ -121,7 +121,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     }
   });
 
-  it("a session that ends in the middle of the form loses nothing that was typed", async () => {
+  it("a session that ends in the middle of the form for an endpoint loses nothing that was typed", async () => {
     const someone = { ...(await stack.signIn(`ends-${script}`)), script };
     await stack.browser.visit(`${base}/endpoints/new`, someone, async (page) => {
       await page.getByLabel("URL").fill(receiver.url);
@@ -136,7 +136,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("of two edits of an endpoint the last counts, and one after its deletion is refused", async () => {
+  it("of two edits of an endpoint the last one counts", async () => {
     const other = { ...(await stack.signIn(`second-${script}`)), script };
     const url = await registered(`Shared ${script}`);
     await stack.browser.visit(`${url}/edit`, other, async (late) => {
@@ -148,9 +148,16 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
         await late.getByRole("button", { name: "Save" }).click();
         await page.reload();
         expect(await wordsOf(page)).toContain(`Last ${script}`);
-        await late.goto(`${url}/edit`);
-        await page.goto(`${url}/delete`);
+      });
+    });
+  });
+
+  it("an edit of an endpoint that was deleted meanwhile is refused", async () => {
+    const url = await registered(`Deleted ${script}`);
+    await visit(`${url}/edit`, async (late) => {
+      await visit(`${url}/delete`, async (page) => {
         await click(page, "Delete the endpoint");
+        await page.getByText("The endpoint is deleted").waitFor();
       });
       await late.getByRole("button", { name: "Save" }).click();
       expect(await wordsOf(late)).toMatch(/not found|no endpoint/i);
@@ -187,12 +194,17 @@ it("keyboard alone registers, pings, edits, pauses, starts, rotates and deletes 
   });
 });
 
-it("an endpoint's page leads to its replays, and to a new replay to it", async () => {
+it("an endpoint's page leads to the replays to the endpoint", async () => {
   const url = await registered("Replayed");
   await stack.browser.visit(url, owner, async (page) => {
     await follow(page, "Replays to it");
     expect(await wordsOf(page)).toContain("This endpoint had no replay in the last 30 days.");
-    await page.goto(url);
+  });
+});
+
+it("an endpoint's page leads to the form for a new replay to the endpoint", async () => {
+  const url = await registered("Replayed anew");
+  await stack.browser.visit(url, owner, async (page) => {
     await page.getByRole("main").getByRole("link", { name: "New replay" }).click();
     expect(await page.getByLabel("Endpoint", { exact: true }).inputValue()).toBe(url.split("/").at(-1));
   });

@@ -143,7 +143,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("faults are shown at their fields, and what was typed stays", async () => {
+  it("a form comes back with what was typed, and with its fault at the field", async () => {
     await visit("/keys/new", as(owner), async (page) => {
       await page.getByLabel("Name").fill("Typed");
       await page.getByRole("button", { name: "Make the key" }).click();
@@ -203,7 +203,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("two people at once: who comes second reads what the first has done", async () => {
+  it("who rolls a key that another person has revoked meanwhile reads that it was revoked", async () => {
     const other = await stack.signIn(`second-${script}`);
     const shared = await makeKey(`Shared ${script}`);
     await visit(`/keys/${shared}/roll`, as(other), async (late) => {
@@ -244,7 +244,7 @@ it("pages of keys, members and the audit log show planted markup as text", async
   }
 });
 
-it("keyboard alone makes a key, revokes it, and invites", async () => {
+it("keyboard alone makes a key, revokes it, and invites somebody", async () => {
   await visit("/keys", owner, async (page) => {
     await press(page, "New key");
     await page.getByRole("heading", { name: "New key" }).waitFor();
@@ -312,7 +312,7 @@ it("keyboard alone changes roles, removes a member, and revokes an invitation", 
   });
 });
 
-it("keyboard alone narrows the audit", async () => {
+it("keyboard alone narrows the audit log", async () => {
   await visit("/audit", owner, async (page) => {
     await tabTo(page, "kind");
     await page.keyboard.press("ArrowDown");

@@ -7,35 +7,56 @@ import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
 import { Browser } from "./support/browser.ts";
 import { type LinkedConsole, openLinkedConsole } from "./support/linked-console.ts";
 
-test("while access is down pages that need it are 503, signing out works, and sessions and codes last", async () => {
-  const gateway = await openGateway();
-  await gateway.access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
-  await using console = await openLinkedConsole(gateway.grpcPort);
+describe("an outage of access", () => {
+  const opened = new AsyncDisposableStack();
   const [ada, grace] = [new Browser(), new Browser()];
-  const code = await console.newCode("later");
-  for (const browser of [ada, grace]) await console.signIn(browser);
-  await gateway[Symbol.asyncDispose]();
-
+  let gateway: Awaited<ReturnType<typeof openGateway>>;
+  let console: LinkedConsole;
+  let code: string;
   const at = (path: string) => `${console.origin}${path}`;
-  const pages = [
-    await ada.open(at("/")),
-    await ada.open(at("/sessions")),
-    await ada.submit(at("/tenant"), { tenant: "demo" }),
-    await ada.submit(at("/sign-in"), { code }),
-    await ada.submit(at("/sign-in/confirm"), { code }),
-  ];
-  for (const { status, text } of pages) {
-    expect([status, text]).toEqual([503, expect.stringContaining("The platform does not answer")]);
-    expect(text).not.toContain('http-equiv="refresh"');
-  }
-  expect((await ada.open(at("/sign-in"))).status).toBe(200);
-  expect((await grace.submit(at("/sign-out"))).text).toContain("You are signed out");
-  expect((await grace.open(at("/"))).url.pathname).toBe("/sign-in");
 
-  const { config, grpcPort } = gateway;
-  await using _again = await openGateway({ ...config, grpcPort });
-  await vi.waitFor(async () => expect((await ada.open(at("/"))).text).toContain("Demo newsroom"), 5_000);
-  expect((await grace.submit(at("/sign-in/confirm"), { code })).text).toContain("later");
+  beforeAll(async () => {
+    gateway = await openGateway();
+    await gateway.access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
+    console = opened.use(await openLinkedConsole(gateway.grpcPort));
+    code = await console.newCode("later");
+    for (const browser of [ada, grace]) await console.signIn(browser);
+    await gateway[Symbol.asyncDispose]();
+  });
+  afterAll(() => opened.disposeAsync());
+
+  test("makes the pages 503 that need it", async () => {
+    const pages = [
+      await ada.open(at("/")),
+      await ada.open(at("/sessions")),
+      await ada.submit(at("/tenant"), { tenant: "demo" }),
+      await ada.submit(at("/sign-in"), { code }),
+      await ada.submit(at("/sign-in/confirm"), { code }),
+    ];
+    for (const { status, text } of pages) {
+      expect([status, text]).toEqual([503, expect.stringContaining("The platform does not answer")]);
+      expect(text).not.toContain('http-equiv="refresh"');
+    }
+  });
+
+  test("leaves the form for a sign-in in place", async () => {
+    expect((await ada.open(at("/sign-in"))).status).toBe(200);
+  });
+
+  test("lets people sign out", async () => {
+    expect((await grace.submit(at("/sign-out"))).text).toContain("You are signed out");
+    expect((await grace.open(at("/"))).url.pathname).toBe("/sign-in");
+  });
+
+  test("ends no session", async () => {
+    const { config, grpcPort } = gateway;
+    opened.use(await openGateway({ ...config, grpcPort }));
+    await vi.waitFor(async () => expect((await ada.open(at("/"))).text).toContain("Demo newsroom"), 5_000);
+  });
+
+  test("leaves a code valid that was tried meanwhile", async () => {
+    expect((await grace.submit(at("/sign-in/confirm"), { code })).text).toContain("later");
+  });
 });
 
 describe("a member's removal", () => {
@@ -79,7 +100,7 @@ describe("a member's removal", () => {
     expect((await ada.submit(page(removal))).text).toContain("The member is removed.");
   });
 
-  test("at which access breaks is 500, and leaves the member", async () => {
+  test("that fails by a bug of access is 500, and leaves the member", async () => {
     vi.spyOn(MemberStore.prototype, "remove").mockRejectedValueOnce(new TypeError("a bug"));
     const { status, text } = await ada.submit(page(removal));
     expect([status, text.includes("a bug")]).toEqual([500, false]);

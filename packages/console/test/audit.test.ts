@@ -1,6 +1,6 @@
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { openRpcClient } from "@vidimus/kit/rpc/client/client";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openReceiver } from "../../../services/delivery/test/support/receiver.ts";
 import { accessClient, openGateway } from "../../../services/gateway/test/support/start-gateway.ts";
 import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
@@ -39,22 +39,39 @@ function columnOf({ text }: Page, label: string): string[] {
   return Array.from(cells, ([, cell = ""]) => cell.replace(/<[^>]*>/g, "").trim());
 }
 
-test("changes of keys and of endpoints are one list, newest first, which names who made each", async () => {
-  using endpoints = openRpcClient(EndpointService, { target: console.dev.grpc.delivery });
-  const asAda = { "vidimus-role": "owner", "vidimus-actor": personActor({ issuer: linkIssuer, subject: "ada" }) };
-  await access.createApiKey({ tenantId: console.tenantId, name: "First", scopes: ["publisher:read"] });
-  const { endpoint } = await endpoints.createEndpoint(
-    { tenantId: console.tenantId, url: "http://127.0.0.1:9/hooks", name: "Site" },
-    { headers: asAda },
-  );
-  await access.createApiKey({ tenantId: console.tenantId, name: "Last", scopes: ["publisher:read"] });
-  const page = await ada.open(at());
-  expect(rowsOf(page).slice(0, 3)).toEqual(["made a key: Last", "made an endpoint: Site", "made a key: First"]);
-  expect(columnOf(page, "Who").slice(0, 3)).toEqual(["cli:script", "ada", "cli:script"]);
-  expect(page.text).toMatch(/title="person:[0-9a-f]{32}">ada</);
-  expect(page.text).toContain("cli:script");
-  expect(page.text).toContain(`/endpoints/${endpoint!.endpointId}`);
-  expect(page.text).toContain("Changes of phrases are not logged.");
+describe("changes of keys and of endpoints", () => {
+  let endpointId: string;
+  let page: Page;
+
+  beforeAll(async () => {
+    using endpoints = openRpcClient(EndpointService, { target: console.dev.grpc.delivery });
+    const asAda = { "vidimus-role": "owner", "vidimus-actor": personActor({ issuer: linkIssuer, subject: "ada" }) };
+    await access.createApiKey({ tenantId: console.tenantId, name: "First", scopes: ["publisher:read"] });
+    const { endpoint } = await endpoints.createEndpoint(
+      { tenantId: console.tenantId, url: "http://127.0.0.1:9/hooks", name: "Site" },
+      { headers: asAda },
+    );
+    await access.createApiKey({ tenantId: console.tenantId, name: "Last", scopes: ["publisher:read"] });
+    ({ endpointId } = endpoint!);
+    page = await ada.open(at());
+  });
+
+  test("are one list, newest first", () => {
+    expect(rowsOf(page).slice(0, 3)).toEqual(["made a key: Last", "made an endpoint: Site", "made a key: First"]);
+  });
+
+  test("are listed with who made each", () => {
+    expect(columnOf(page, "Who").slice(0, 3)).toEqual(["cli:script", "ada", "cli:script"]);
+    expect(page.text).toMatch(/title="person:[0-9a-f]{32}">ada</);
+  });
+
+  test("lead to the endpoint that was changed", () => {
+    expect(page.text).toContain(`/endpoints/${endpointId}`);
+  });
+
+  test("are listed with the words that changes of phrases are not logged", () => {
+    expect(page.text).toContain("Changes of phrases are not logged.");
+  });
 });
 
 test("the lists of changes and of keys go on naming a member who was removed", async () => {
@@ -68,7 +85,7 @@ test("the lists of changes and of keys go on naming a member who was removed", a
   }
 });
 
-test("the URL narrows the list of changes by kind, by actor and by day, and malformed filters are ignored", async () => {
+test("the URL narrows the list of changes by kind, by actor and by day", async () => {
   expect(new Set(rowsOf(await ada.open(at("?kind=endpoints"))).map((row) => row.split(":")[0]))).toEqual(
     new Set(["made an endpoint"]),
   );
@@ -80,6 +97,9 @@ test("the URL narrows the list of changes by kind, by actor and by day, and malf
     const none = await ada.open(at(query));
     expect([none.status, none.text]).toEqual([200, expect.stringContaining("Nothing was changed")]);
   }
+});
+
+test("malformed filters and positions in the URL of the list of changes are ignored", async () => {
   const all = rowsOf(await ada.open(at()));
   const made = crypto.randomUUID();
   for (const query of ["?kind=x", "?from=2026-99-99", "?after=x&first=51", `?after=${made}&first=-1`]) {
@@ -89,8 +109,21 @@ test("the URL narrows the list of changes by kind, by actor and by day, and malf
   expect((await ada.open(at("?actor=%00"))).status).toBe(200);
 });
 
-test("the list calls pausing and starting as their buttons do, and links a delivery that was sent again", async () => {
-  const receiver = await openReceiver();
+test("the list of changes calls pausing and starting as their buttons do", async () => {
+  const { tenantId, room } = console;
+  const { endpoint } = await room.endpoints.createEndpoint({
+    tenantId,
+    url: "http://127.0.0.1:9/hooks",
+    name: "Paused",
+  });
+  const { endpointId } = endpoint!;
+  for (const change of ["pause", "start"]) await ada.submit(at(`/../endpoints/${endpointId}/${change}`));
+  const rows = rowsOf(await ada.open(at()));
+  expect(rows.slice(0, 2)).toEqual(["started an endpoint: Paused", "paused an endpoint: Paused"]);
+});
+
+test("the list of changes links a delivery that was sent again", async () => {
+  await using receiver = await openReceiver();
   const { tenantId, room } = console;
   const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url, name: "Again" });
   const { endpointId } = endpoint!;
@@ -100,46 +133,49 @@ test("the list calls pausing and starting as their buttons do, and links a deliv
   const path = /href="(\/t\/\w+\/deliveries\/[0-9a-f-]{36})"/.exec(list.text)![1]!;
   const delivery = await ada.open(`${console.origin}${path}`);
   await ada.submit(`${console.origin}${path}/again`, { once: hiddenOf(delivery.text, "once") });
-  for (const change of ["pause", "start"]) await ada.submit(at(`/../endpoints/${endpointId}/${change}`));
-  await receiver[Symbol.asyncDispose]();
   const page = await ada.open(at());
-  expect(rowsOf(page).slice(0, 3)).toEqual([
-    "started an endpoint: Again",
-    "paused an endpoint: Again",
-    "sent a delivery again: to Again",
-  ]);
+  expect(rowsOf(page)[0]).toBe("sent a delivery again: to Again");
   expect(page.text).toContain(`<a href="${path}">to <bdi>Again</bdi></a>`);
   await room.endpoints.deleteEndpoint({ tenantId, endpointId });
 });
 
-test("the pages of the audit list show each change once, and their captions say which they show", async () => {
-  const made = await access.createApiKey({ tenantId: console.tenantId, name: "Rolled", scopes: ["publisher:read"] });
-  let { keyId } = made.apiKey!;
-  for (let rolls = 0; rolls < 52; rolls += 1) {
-    // Access writes two entries for this, in one transaction.
-    const { apiKey } = await access.rollApiKey({ tenantId: console.tenantId, keyId });
-    ({ keyId } = apiKey!);
-  }
+describe("the pages of the list of changes", () => {
   const ids: string[] = [];
   const captions: string[] = [];
-  let url: URL | undefined = new URL(at("?kind=keys"));
-  while (url) {
-    const page: Page = await ada.open(url);
-    captions.push(/<caption>\s*(.*?)\s*<\/caption>/s.exec(page.text)![1]!);
-    ids.push(...[...page.text.matchAll(/<dt>request<\/dt>\s*<dd[^>]*>([^<]+)/g)].map(([, id = ""]) => id));
-    const next: string | undefined = /href="([^"]+)" rel="next"/.exec(page.text)?.[1];
-    const path = next?.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
-    url = path === undefined ? undefined : new URL(path, console.origin);
-  }
-  const { entries } = await access.listAuditEntries({
-    tenantId: console.tenantId,
-    actions: ["create_key", "roll_key", "revoke_key", "update_key_scopes"],
-    limit: 200,
+
+  beforeAll(async () => {
+    const made = await access.createApiKey({ tenantId: console.tenantId, name: "Rolled", scopes: ["publisher:read"] });
+    let { keyId } = made.apiKey!;
+    for (let rolls = 0; rolls < 52; rolls += 1) {
+      // Access writes two entries for this, in one transaction.
+      const { apiKey } = await access.rollApiKey({ tenantId: console.tenantId, keyId });
+      ({ keyId } = apiKey!);
+    }
+    let url: URL | undefined = new URL(at("?kind=keys"));
+    while (url) {
+      const page: Page = await ada.open(url);
+      captions.push(/<caption>\s*(.*?)\s*<\/caption>/s.exec(page.text)![1]!);
+      ids.push(...[...page.text.matchAll(/<dt>request<\/dt>\s*<dd[^>]*>([^<]+)/g)].map(([, id = ""]) => id));
+      const next: string | undefined = /href="([^"]+)" rel="next"/.exec(page.text)?.[1];
+      const path = next?.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+      url = path === undefined ? undefined : new URL(path, console.origin);
+    }
   });
-  expect(ids).toEqual(entries.map(({ requestId }) => requestId));
-  expect(ids.length).toBeGreaterThan(100);
-  expect(captions[0]).toBe("Changes 1 to 50, newest first; there are more");
-  expect(captions.at(-1)).toMatch(/^Changes 101 to \d+, newest first$/);
+
+  test("show each change once", async () => {
+    const { entries } = await access.listAuditEntries({
+      tenantId: console.tenantId,
+      actions: ["create_key", "roll_key", "revoke_key", "update_key_scopes"],
+      limit: 200,
+    });
+    expect(ids).toEqual(entries.map(({ requestId }) => requestId));
+    expect(ids.length).toBeGreaterThan(100);
+  });
+
+  test("say in their captions which changes they show", () => {
+    expect(captions[0]).toBe("Changes 1 to 50, newest first; there are more");
+    expect(captions.at(-1)).toMatch(/^Changes 101 to \d+, newest first$/);
+  });
 });
 
 test("the audit page names the services that are down, and shows the changes of the others", async () => {

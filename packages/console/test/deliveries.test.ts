@@ -1,7 +1,7 @@
 /** The log of deliveries, sending one again, and replays. */
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openReceiver, type Receiver } from "../../../services/delivery/test/support/receiver.ts";
 import type { Newsroom } from "../../../tests/support/newsroom.ts";
 import { Browser, type Page } from "./support/browser.ts";
@@ -76,12 +76,16 @@ async function sendAgain(path: string): Promise<Page> {
   return ada.submit(at(`${path}/again`), { once: hiddenOf(text, "once") });
 }
 
-test("a failing delivery's page shows its attempts, and its button makes the next one due at once", async () => {
+test("the page of a failing delivery shows its attempts, past and next", async () => {
   const path = await find();
   const page = await waitFor(path, /failing, \d+ attempt/);
   expect(wordsOf(page)).toMatch(/503 Service Unavailable after \d+ ms/);
   expect(wordsOf(page)).toMatch(/Next attempt by itself (within a minute|in \d+ minute)/);
   expect(wordsOf(page)).toContain(title);
+});
+
+test("the button on the page of a failing delivery makes its next attempt due at once", async () => {
+  const path = await find();
   answerWith(204);
   expect(wordsOf(await sendAgain(path))).toMatch(
     /The next attempt is due at once\.|It was sent again, and the receiver took it\./,
@@ -90,30 +94,40 @@ test("a failing delivery's page shows its attempts, and its button makes the nex
   expect(wordsOf(after)).toMatch(/503 Service Unavailable after .* 204 No Content after/);
 });
 
-test("a form sends a finished delivery again once, and the page says what the receiver answered", async () => {
+test("one form sends a finished delivery again once", async () => {
   const path = await find();
   await waitFor(path, "The receiver took it.");
   const before = receiver.received.length;
-  answerWith(500);
   const { text } = await open(path);
   const form = { once: hiddenOf(text, "once") };
-  const refused = await ada.submit(at(`${path}/again`), form);
-  expect(wordsOf(refused)).toMatch(/the receiver did not take it : 500 Internal Server Error after \d+ ms/);
-  await ada.submit(at(`${path}/again`), form);
+  for (let times = 0; times < 2; times += 1) await ada.submit(at(`${path}/again`), form);
   expect(receiver.received.length).toBe(before + 1);
-  answerWith(204);
-  expect(wordsOf(await sendAgain(path))).toContain("Sent again, and the receiver took it : 204 No Content");
   expect(receiver.received.at(-1)?.headers["webhook-id"]).toBe(webhookId);
 });
 
-test("a delivery's page shows its request computed again: headers without secrets, and the bytes sent", async () => {
+test("the page of a delivery that was sent again says what the receiver answered", async () => {
+  const path = await find();
+  answerWith(500);
+  const refused = wordsOf(await sendAgain(path));
+  answerWith(204);
+  expect(refused).toMatch(/the receiver did not take it : 500 Internal Server Error after \d+ ms/);
+  expect(wordsOf(await sendAgain(path))).toContain("Sent again, and the receiver took it : 204 No Content");
+});
+
+test("the page of a delivery shows the bytes that were sent, computed again from the snapshot", async () => {
   const page = await open(await find());
   expect(wordsOf(page)).toContain("Computed again from the snapshot");
   expect(textOf(page.text, "body")).toBe(receiver.received.at(-1)?.body.toString());
-  const headers = textOf(page.text, "headers");
+});
+
+test("the page of a delivery shows the headers of its request, but no signature", async () => {
+  const headers = textOf((await open(await find())).text, "headers");
   expect(headers).toContain(`webhook-id: ${webhookId}`);
   expect(headers).toContain(`POST ${receiver.url}`);
-  expect(headers).toContain("webhook-signature: •••");
+  for (const name of ["webhook-signature", "x-vidimus-signature-256"]) {
+    expect(headers).toContain(`${name}: •••`);
+    expect(headers).not.toContain(String(receiver.received.at(-1)?.headers[name]));
+  }
 });
 
 test("titles, receivers' answers and names of endpoints are shown as text, never as markup", async () => {
@@ -143,7 +157,7 @@ test.each([
   ["state", "lost", "Knows no"],
   ["since", "yesterday", "This is not a time."],
   ["until", "2026-02-31T99:00", "This is not a time."],
-])("a malformed filter %s of the list is refused at its field", async (name, value, words) => {
+])("a malformed %s in the URL of the list of deliveries is refused at its field", async (name, value, words) => {
   const page = await open(`/deliveries?${new URLSearchParams({ [name]: value })}`);
   expect(page.status).toBe(400);
   expect(page.text).toContain(`<a href="#${name}">`);
@@ -160,7 +174,7 @@ test.each([
   ["hour", 3_600_000],
   ["day", 86_400_000],
   ["week", 7 * 86_400_000],
-])("`last=%s` in the URL of the form for a replay sets its times, and keeps the other choices", async (last, ms) => {
+])("`last=%s` in the URL of the form for a replay sets its times, and no other choice", async (last, ms) => {
   const query = { endpoint: endpointId, states: "delivered", since: "2020-01-01T00:00", until: "2020-01-02T00:00" };
   const before = Date.now();
   const page = await open(`/replays/new?${new URLSearchParams({ ...query, last })}`);
@@ -179,21 +193,34 @@ test("a delivery that does not exist is 404", async () => {
   }
 });
 
-test("a held delivery cannot be sent again, and its page says that starting the endpoint sends it", async () => {
-  const { text } = await open(await find());
-  await room.endpoints.disableEndpoint({ tenantId: console.tenantId, endpointId });
-  const held = await room.push({ title: "Held" });
-  await room.transition(held, "publish");
-  await waitFor(`/deliveries?document=${held}`, "1 delivery, newest first");
-  const list = await open(`/deliveries?document=${held}&state=held`);
-  const [, path = ""] = /href="\/t\/\w+(\/deliveries\/[0-9a-f-]{36})"/.exec(list.text) ?? [];
-  const page = await open(path);
-  expect(wordsOf(page)).toContain("It is sent when somebody starts the endpoint.");
-  expect(page.text).not.toContain("Send again now");
-  const refused = await ada.submit(at(`${path}/again`), { once: hiddenOf(text, "once") });
-  expect([refused.status, wordsOf(refused)]).toEqual([400, expect.stringContaining("The delivery is held")]);
-  await room.endpoints.enableEndpoint({ tenantId: console.tenantId, endpointId });
-  await waitFor(path, "The receiver took it.");
+describe("a held delivery", () => {
+  let path = "";
+  let page: Page;
+
+  beforeAll(async () => {
+    await room.endpoints.disableEndpoint({ tenantId: console.tenantId, endpointId });
+    const held = await room.push({ title: "Held" });
+    await room.transition(held, "publish");
+    await waitFor(`/deliveries?document=${held}`, "1 delivery, newest first");
+    const list = await open(`/deliveries?document=${held}&state=held`);
+    [, path = ""] = /href="\/t\/\w+(\/deliveries\/[0-9a-f-]{36})"/.exec(list.text) ?? [];
+    page = await open(path);
+  });
+  afterAll(async () => {
+    await room.endpoints.enableEndpoint({ tenantId: console.tenantId, endpointId });
+    await waitFor(path, "The receiver took it.");
+  });
+
+  test("says on its page that it is sent when somebody starts the endpoint", () => {
+    expect(wordsOf(page)).toContain("It is sent when somebody starts the endpoint.");
+  });
+
+  test("cannot be sent again", async () => {
+    expect(page.text).not.toContain("Send again now");
+    const { text } = await open(await find());
+    const refused = await ada.submit(at(`${path}/again`), { once: hiddenOf(text, "once") });
+    expect([refused.status, wordsOf(refused)]).toEqual([400, expect.stringContaining("The delivery is held")]);
+  });
 });
 
 /**
@@ -210,49 +237,86 @@ async function countAll() {
   return { counted, form: [...everything, ...hidden] };
 }
 
-test("a replay sends what was counted before, once, however often its form is sent", async () => {
-  const before = receiver.received.length;
-  const { counted, form } = await countAll();
-  expect(wordsOf(counted)).toContain("2 snapshots of 2 fit what you chose.");
-  expect(receiver.received.length).toBe(before);
-  const started = await ada.submit(at("/replays"), form);
-  expect(wordsOf(started)).toContain("The replay is started.");
-  expect(wordsOf(counted)).toContain("Chosen: everything published.");
-  expect(wordsOf(started)).toMatch(/Sends everything published up to \d/);
-  const ended = await waitFor(pathOf(started), "2 looked at: 2 delivered");
-  await waitFor(pathOf(ended), /Replay to .* done 2 looked at/);
-  expect(receiver.received.length).toBe(before + 2);
-  const again = await ada.submit(at("/replays"), form);
-  expect([again.url.pathname, wordsOf(again)]).toEqual([started.url.pathname, expect.stringContaining("done")]);
-  expect(wordsOf(await open(`/replays?endpoint=${endpointId}`))).toContain("1 replay, newest first");
-  expect(receiver.received.length).toBe(before + 2);
+describe("a replay of everything", () => {
+  let before: number;
+  let afterCount: number;
+  let counted: Page;
+  let form: [string, string][];
+  let started: Page;
+
+  beforeAll(async () => {
+    before = receiver.received.length;
+    ({ counted, form } = await countAll());
+    afterCount = receiver.received.length;
+    started = await ada.submit(at("/replays"), form);
+    await waitFor(pathOf(started), /Replay to .* done \d+ looked at/);
+  });
+
+  test("sends nothing while it is only counted", () => {
+    expect(wordsOf(counted)).toContain("2 snapshots of 2 fit what you chose.");
+    expect(afterCount).toBe(before);
+  });
+
+  test("sends the snapshots that were counted", async () => {
+    expect(wordsOf(started)).toContain("The replay is started.");
+    expect(wordsOf(await open(pathOf(started)))).toContain("2 looked at: 2 delivered");
+    expect(receiver.received.length).toBe(before + 2);
+  });
+
+  test("is described as one of everything, before and after its start", () => {
+    expect(wordsOf(counted)).toContain("Chosen: everything published.");
+    expect(wordsOf(started)).toMatch(/Sends everything published up to \d/);
+  });
+
+  test("is not started again when its form is sent again", async () => {
+    const again = await ada.submit(at("/replays"), form);
+    expect([again.url.pathname, wordsOf(again)]).toEqual([started.url.pathname, expect.stringContaining("done")]);
+    expect(wordsOf(await open(`/replays?endpoint=${endpointId}`))).toContain("1 replay, newest first");
+    expect(receiver.received.length).toBe(before + 2);
+  });
 });
 
-test("while a replay runs, a second one to the endpoint is refused, and the first can be cancelled", async () => {
+describe("a running replay", () => {
   const released = Promise.withResolvers<void>();
-  receiver.behaviour.answer = (_webhook, response) => void released.promise.then(() => response.writeHead(204).end());
-  const [first, second] = [await countAll(), await countAll()];
-  const started = await ada.submit(at("/replays"), first.form);
-  const path = pathOf(started);
-  expect(started.text).toMatch(/<progress aria-label="Progress of the replay" value="\d" max="2">/);
-  const refused = await ada.submit(at("/replays"), second.form);
-  expect([refused.status, wordsOf(refused)]).toEqual([
-    400,
-    expect.stringContaining("A replay to this endpoint is running."),
-  ]);
-  expect(refused.text).toContain(`<a href="/t/${console.tenantId}${path}">`);
-  expect(refused.text).toMatch(/value="all"\s+checked/);
-  const asked = await open(`${path}/cancel`);
-  expect(wordsOf(asked)).toContain("Cancel this replay?");
-  expect(wordsOf(asked)).toMatch(/Cancel the replay\s+Let it run/);
-  const cancelled = await ada.submit(at(`${path}/cancel`));
-  released.resolve();
-  expect(wordsOf(cancelled)).toContain("The replay is cancelled.");
-  expect(cancelled.text).not.toContain("<progress");
-  expect(wordsOf(await open(`/replays?endpoint=${endpointId}`))).toContain("2 replays, newest first");
+  let second: [string, string][];
+  let started: Page;
+  let path: string;
+
+  beforeAll(async () => {
+    receiver.behaviour.answer = (_webhook, response) => void released.promise.then(() => response.writeHead(204).end());
+    const first = await countAll();
+    ({ form: second } = await countAll());
+    started = await ada.submit(at("/replays"), first.form);
+    path = pathOf(started);
+  });
+  afterAll(() => released.resolve());
+
+  test("shows its progress", () => {
+    expect(started.text).toMatch(/<progress aria-label="Progress of the replay" value="\d" max="2">/);
+  });
+
+  test("lets no other replay to its endpoint start", async () => {
+    const refused = await ada.submit(at("/replays"), second);
+    expect([refused.status, wordsOf(refused)]).toEqual([
+      400,
+      expect.stringContaining("A replay to this endpoint is running."),
+    ]);
+    expect(refused.text).toContain(`<a href="/t/${console.tenantId}${path}">`);
+    expect(refused.text).toMatch(/value="all"\s+checked/);
+  });
+
+  test("is cancelled after a question", async () => {
+    const asked = await open(`${path}/cancel`);
+    expect(wordsOf(asked)).toContain("Cancel this replay?");
+    expect(wordsOf(asked)).toMatch(/Cancel the replay\s+Let it run/);
+    const cancelled = await ada.submit(at(`${path}/cancel`));
+    expect(wordsOf(cancelled)).toContain("The replay is cancelled.");
+    expect(cancelled.text).not.toContain("<progress");
+    expect(wordsOf(await open(`/replays?endpoint=${endpointId}`))).toContain("2 replays, newest first");
+  });
 });
 
-test("pages call states by words for people, and the filter says once what the API calls them", async () => {
+test("pages call the states of deliveries by words for people", async () => {
   const chosen: [string, string][] = [
     ["endpoint", endpointId],
     ["states", "exhausted"],
@@ -270,6 +334,9 @@ test("pages call states by words for people, and the filter says once what the A
   for (const page of [started, withoutSession, audit, await open("/replays/new")]) {
     expect(wordsOf(page)).not.toMatch(/exhausted|missing/);
   }
+});
+
+test("the filter of the list of deliveries says once what the API calls the states", async () => {
   const filter = wordsOf(await open("/deliveries"));
   expect(filter.match(/[^.]*exhausted[^.]*\./g)).toEqual([
     expect.stringMatching(/In the API “waiting” is pending, “given up” is exhausted\.$/),
@@ -294,15 +361,18 @@ test("a count of nothing to send offers no button that starts the replay", async
   expect(page.text).not.toContain("Start the replay");
 });
 
-test("a count says when nothing was published in the chosen time", async () => {
+test("a count says that nothing was published in the chosen time", async () => {
   const page = await open(`/replays/count?endpoint=${endpointId}&since=2020-01-01T00:00&until=2020-01-02T00:00`);
   expect(wordsOf(page)).toContain("Nothing was published in this time.");
 });
 
-test("a search for the id of a ping says that pings are not kept, and the list names them as exceptions", async () => {
+test("a search for the id of a ping says that pings are not kept", async () => {
   const page = await open("/deliveries?webhook=png_01a20bc5106b7481916aa196c4c6a19e");
   expect(wordsOf(page)).toContain("Pings are answered at once, and are not kept as deliveries.");
-  expect(wordsOf(page)).toContain("posted to your endpoints, but for pings.");
+});
+
+test("the list of deliveries says that it has no pings", async () => {
+  expect(wordsOf(await open("/deliveries"))).toContain("posted to your endpoints, but for pings.");
 });
 
 test("the pages of a delivery and of its endpoint lead to the page that verifies a webhook", async () => {
@@ -313,7 +383,7 @@ test("the pages of a delivery and of its endpoint lead to the page that verifies
   }
 });
 
-test("pages of a replay to a paused endpoint say that it waits, and link to the endpoint", async () => {
+test("pages of a replay to a paused endpoint say that the replay waits, with a link to the endpoint", async () => {
   const { tenantId } = console;
   const waits = /The endpoint is paused: (a|the) replay waits until somebody starts it\./;
   expect(wordsOf((await countAll()).counted)).not.toMatch(waits);
@@ -330,25 +400,39 @@ test("pages of a replay to a paused endpoint say that it waits, and link to the 
   await room.endpoints.enableEndpoint({ tenantId, endpointId });
 });
 
-test("the page of a large body shows its beginning in less than 30 kB gzip, and the file has all of it", async () => {
-  const html = randomBytes(150_000).toString("base64");
-  const large = await room.push({ content: { blocks: [{ type: "core/text", data: { html } }] } });
-  await room.transition(large, "publish");
-  const sent = await vi.waitFor(
-    () => {
-      const found = receiver.received.find(({ body }) => body.includes(large));
-      expect(found).toBeDefined();
-      return found!;
-    },
-    { timeout: 20_000 },
-  );
-  const path = await find(String(sent.headers["webhook-id"]));
-  const { text } = await open(path);
-  const shown = textOf(text, "body");
-  expect([Buffer.byteLength(shown), sent.body.toString().startsWith(shown)]).toEqual([16_384, true]);
-  expect(gzipSync(text).length).toBeLessThan(30_000);
-  expect(text).toContain(`${new Intl.NumberFormat("en").format(sent.body.length - 16_384)} bytes are not shown`);
-  expect((await open(`${path}/body`)).text).toBe(sent.body.toString());
+describe("a delivery with a large body", () => {
+  let sent: string;
+  let path: string;
+
+  beforeAll(async () => {
+    const html = randomBytes(150_000).toString("base64");
+    const large = await room.push({ content: { blocks: [{ type: "core/text", data: { html } }] } });
+    await room.transition(large, "publish");
+    const webhook = await vi.waitFor(
+      () => {
+        const found = receiver.received.find(({ body }) => body.includes(large));
+        expect(found).toBeDefined();
+        return found!;
+      },
+      { timeout: 20_000 },
+    );
+    sent = webhook.body.toString();
+    path = await find(String(webhook.headers["webhook-id"]));
+  });
+
+  test("shows the beginning of the body on a page of less than 30 kB gzip", async () => {
+    const { text } = await open(path);
+    const shown = textOf(text, "body");
+    expect([Buffer.byteLength(shown), sent.startsWith(shown)]).toEqual([16_384, true]);
+    expect(gzipSync(text).length).toBeLessThan(30_000);
+    expect(text).toContain(
+      `${new Intl.NumberFormat("en").format(Buffer.byteLength(sent) - 16_384)} bytes are not shown`,
+    );
+  });
+
+  test("has a file with the whole body", async () => {
+    expect((await open(`${path}/body`)).text).toBe(sent);
+  });
 });
 
 test("no page that these tests opened took more than two rounds of calls to services", async () => {

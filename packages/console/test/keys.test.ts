@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { accessClient } from "../../../services/gateway/test/support/start-gateway.ts";
-import { Browser } from "./support/browser.ts";
+import { Browser, type Page } from "./support/browser.ts";
 import { type FullConsole, openFullConsole } from "./support/full-console.ts";
 import { fieldOf, hiddenOf, textOf } from "./support/page-text.ts";
 import { slowRoutes } from "./support/rpc-rounds.ts";
@@ -42,34 +42,34 @@ test.each([
   ["webhooks:read", 200],
   ["documents:create", 201],
   ["phrases:write", 200],
-])(
-  "the command beside a new key of %s works as it is, and is refused once the key is revoked",
-  async (scope, status) => {
-    const name = `Tries ${scope}`;
-    const page = await make(name, [scope]);
-    expect(page.status).toBe(200);
-    const command = textOf(page.text, "try");
-    expect(command).toContain(fieldOf(page.text, "secret"));
-    const call = async () => {
-      const { stdout } = await run("sh", ["-c", `${command} -o /dev/null -w '%{http_code}'`]);
-      return Number(stdout);
-    };
-    expect(await call()).toBe(status);
-    const asked = await ada.open(at(`/keys/${await idOf(name)}/revoke`));
-    expect(asked.text).toContain("cannot be undone");
-    const revoked = await ada.submit(at(`/keys/${await idOf(name)}/revoke`));
-    expect(revoked.text).toContain("The key is revoked");
-    await vi.waitFor(async () => expect(await call()).toBe(401), 5_000);
-  },
-);
+])("the command beside a new key of %s works as it is until the key is revoked", async (scope, status) => {
+  const name = `Tries ${scope}`;
+  const page = await make(name, [scope]);
+  expect(page.status).toBe(200);
+  const command = textOf(page.text, "try");
+  expect(command).toContain(fieldOf(page.text, "secret"));
+  const call = async () => {
+    const { stdout } = await run("sh", ["-c", `${command} -o /dev/null -w '%{http_code}'`]);
+    return Number(stdout);
+  };
+  expect(await call()).toBe(status);
+  const asked = await ada.open(at(`/keys/${await idOf(name)}/revoke`));
+  expect(asked.text).toContain("cannot be undone");
+  const revoked = await ada.submit(at(`/keys/${await idOf(name)}/revoke`));
+  expect(revoked.text).toContain("The key is revoked");
+  await vi.waitFor(async () => expect(await call()).toBe(401), 5_000);
+});
 
-test("the page of a new key leads to the API's documentation, and so does the navigation", async () => {
+test("the page of a new key leads to the API's documentation", async () => {
   const docs = `${console.dev.gateway}/docs`;
   const page = await make("Documented", ["phrases:read"]);
   expect(page.text).toContain(`<a href="${docs}">${docs}</a>`);
-  expect(page.text).toContain('<a href="/docs">API docs</a>');
+});
+
+test("the navigation leads to the API's documentation", async () => {
+  expect((await ada.open(at("/keys"))).text).toContain('<a href="/docs">API docs</a>');
   const { status, headers } = await fetch(`${console.origin}/docs`, { redirect: "manual" });
-  expect([status, headers.get("location")]).toEqual([303, docs]);
+  expect([status, headers.get("location")]).toEqual([303, `${console.dev.gateway}/docs`]);
 });
 
 test("a secret is shown once: not by the same form again, not in the list, not on the page of the key", async () => {
@@ -94,19 +94,22 @@ test("a secret is shown once: not by the same form again, not in the list, not o
   expect(apiKeys.filter(({ name }) => name === "Once")).toHaveLength(1);
 });
 
-test("a fault of a new key is shown with a link to its field, and the form keeps what was typed", async () => {
+test("a fault of a new key is shown with a link to its field", async () => {
+  const name = await make("\u0007", ["publisher:read"]);
+  expect(name.text).toContain('<a href="#name">Name: it must have 1 to 200 characters and no control characters.</a>');
+  const past = await make("Past", ["publisher:read"], { ends: "2001-01-01" });
+  expect(past.text).toContain('<a href="#ends">Last day: it must be in the future.</a>');
+  const none = await make("None", []);
+  expect(none.text).toContain('<a href="#scopes">Scopes: choose at least one scope.');
+});
+
+test("the form for a new key comes back from a fault with what was typed", async () => {
   const page = await make(`"><script>alert(1)</script>\u0007`, ["publisher:read"], { ends: "2001-01-01" });
   expect(page.status).toBe(400);
-  expect(page.text).toContain('<a href="#name">Name: it must have 1 to 200 characters and no control characters.</a>');
+  expect(decoded(page.text)).toContain('value=""><script>alert(1)</script>\u0007"');
   expect(page.text).toContain('value="2001-01-01"');
   expect(page.text).not.toContain("<script>alert");
   expect(page.text).toMatch(/value="publisher:read"\s+checked/);
-  const past = await make("Past", ["publisher:read"], { ends: "2001-01-01" });
-  expect(past.text).toContain('<a href="#ends">Last day: it must be in the future.</a>');
-  const none = await ada.submit(at("/keys/new"), { name: "None", once: hiddenOf(past.text, "once") });
-  expect(none.text).toContain('<a href="#scopes">Scopes: choose at least one scope.');
-  const good = { name: "Good", scopes: "phrases:read", once: hiddenOf(none.text, "once") };
-  expect((await ada.submit(at("/keys/new"), good)).status).toBe(200);
 });
 
 const decoded = (markup: string) =>
@@ -128,26 +131,40 @@ test("names of keys are shown as text on the pages of keys, never as markup", as
   }
 });
 
-test("the page of a rolled key says until when the old one works, and a second roll is refused", async () => {
-  await make("Rolls", ["publisher:read"]);
-  const id = await idOf("Rolls");
-  const asked = await ada.open(at(`/keys/${id}/roll`));
-  const form = { overlap: "1h", once: hiddenOf(asked.text, "once") };
-  const rolled = await ada.submit(at(`/keys/${id}/roll`), form);
-  expect([rolled.status, rolled.text]).toEqual([200, expect.stringContaining("The old key works until")]);
-  expect((await ada.submit(at(`/keys/${id}/roll`), form)).status).toBe(409);
-  const { apiKey } = await access.getApiKey({ tenantId: console.tenantId, keyId: id });
-  expect(apiKey!.replacedBy).toBe(await idOf("Rolls"));
-  const again = await ada.open(at(`/keys/${id}/roll`));
-  const refused = await ada.submit(at(`/keys/${id}/roll`), { overlap: "0", once: hiddenOf(again.text, "once") });
-  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("was rolled before")]);
+describe("a key that was rolled", () => {
+  let path: string;
+  let form: Record<string, string>;
+  let rolled: Page;
+  beforeAll(async () => {
+    await make("Rolls", ["publisher:read"]);
+    path = `/keys/${await idOf("Rolls")}`;
+    form = { overlap: "1h", once: hiddenOf((await ada.open(at(`${path}/roll`))).text, "once") };
+    rolled = await ada.submit(at(`${path}/roll`), form);
+  });
+
+  test("leads to a page that says until when the key works", async () => {
+    expect([rolled.status, rolled.text]).toEqual([200, expect.stringContaining("The old key works until")]);
+    const { apiKey } = await access.getApiKey({ tenantId: console.tenantId, keyId: path.replace("/keys/", "") });
+    expect(apiKey!.replacedBy).toBe(await idOf("Rolls"));
+  });
+
+  test("is not rolled again, neither by the same form nor by a new one", async () => {
+    expect((await ada.submit(at(`${path}/roll`), form)).status).toBe(409);
+    const again = await ada.open(at(`${path}/roll`));
+    const refused = await ada.submit(at(`${path}/roll`), { overlap: "0", once: hiddenOf(again.text, "once") });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("was rolled before")]);
+  });
 });
 
-test("a key's scopes are changed, and a form without any scope is refused", async () => {
+test("a change of a key's scopes to none is refused", async () => {
+  await make("Some scopes", ["publisher:read"]);
+  const none = await ada.submit(at(`/keys/${await idOf("Some scopes")}/scopes`));
+  expect([none.status, none.text]).toEqual([400, expect.stringContaining("Choose at least one scope.")]);
+});
+
+test("a change of a key's scopes gives the key the chosen ones in place of its own", async () => {
   await make("Scopes", ["publisher:read"]);
   const id = await idOf("Scopes");
-  const none = await ada.submit(at(`/keys/${id}/scopes`));
-  expect([none.status, none.text]).toEqual([400, expect.stringContaining("Choose at least one scope.")]);
   const changed = await ada.submit(at(`/keys/${id}/scopes`), [
     ["scopes", "phrases:read"],
     ["scopes", "phrases:write"],

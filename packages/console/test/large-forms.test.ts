@@ -28,9 +28,11 @@ test("the largest phrase is added and saved whole", async () => {
   expect([added.status, added.text]).toEqual([200, expect.stringContaining("The phrase is in the dictionary.")]);
   const saved = await browser.submit(added.url, { ...fields, rules: "forbidden", read: hiddenOf(added.text, "read") });
   expect([saved.status, saved.text]).toEqual([200, expect.stringContaining("The phrase is saved.")]);
-  expect(fieldOf(saved.text, "phrase")).toBe(stored(256));
-  expect(fieldOf(saved.text, "mistakes").trim().split("\n")).toEqual(Array.from({ length: 50 }, () => stored(256)));
-  expect(fieldOf(saved.text, "description")).toBe(stored(1_000));
+  for (const { text } of [added, saved]) {
+    expect(fieldOf(text, "phrase")).toBe(stored(256));
+    expect(fieldOf(text, "mistakes").trim().split("\n")).toEqual(Array.from({ length: 50 }, () => stored(256)));
+    expect(fieldOf(text, "description")).toBe(stored(1_000));
+  }
 });
 
 test("an endpoint with 16 headers and the longest texts is registered and changed whole", async () => {
@@ -50,7 +52,8 @@ test("an endpoint with 16 headers and the longest texts is registered and change
   ]);
   expect([registered.status, registered.text]).toEqual([200, expect.stringContaining("is registered")]);
   const [endpoint] = (await endpoints.listEndpoints({ tenantId })).endpoints;
-  expect(endpoint).toMatchObject({ url: new URL(url).href, name: stored(200), headerNames });
+  const kept = { url: new URL(url).href, name: stored(200), headerNames };
+  expect(endpoint).toMatchObject({ ...kept, description: "😀".repeat(1_000) });
   const edit = at(`/endpoints/${endpoint!.endpointId}/edit`);
   const { text: form } = await browser.open(edit);
   const changed = await browser.submit(edit, [
@@ -61,5 +64,5 @@ test("an endpoint with 16 headers and the longest texts is registered and change
   ]);
   expect([changed.status, changed.text]).toEqual([200, expect.stringContaining("The endpoint is changed.")]);
   const [after] = (await endpoints.listEndpoints({ tenantId })).endpoints;
-  expect(after).toMatchObject({ url: new URL(url).href, headerNames, description: "🎉".repeat(1_000) });
+  expect(after).toMatchObject({ ...kept, description: "🎉".repeat(1_000) });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { memberClient, openGateway } from "../../../services/gateway/test/support/start-gateway.ts";
 import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
 import { Browser, type Page } from "./support/browser.ts";
@@ -46,24 +46,36 @@ async function rolesOf(subject: string) {
   return all.find(({ memberId }) => memberId === idOf(subject))?.roles;
 }
 
-test("the link of an invitation is shown once, and makes the colleague who accepts it an editor", async () => {
-  const page = await invite(ada, "Kari, night desk", ["editor"]);
-  expect(page.status).toBe(200);
-  const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
-  const list = await ada.open(at("/members"));
-  expect(list.text).toContain("Kari, night desk");
-  expect(list.text).not.toContain(code);
-  const kari = await signedIn("kari");
-  await members.removeMember({ tenantId: "demo", memberId: idOf("kari") });
-  await kari.submit(`${console.origin}/invitation`, { code });
-  const accepted = await kari.submit(`${console.origin}/invitation/accept`);
-  expect(accepted.text).toContain("You are editor here.");
-  expect(await rolesOf("kari")).toEqual(["editor"]);
-  expect((await kari.open(at("/members"))).status).toBe(403);
-  expect((await ada.open(at("/members"))).text).toContain("Nobody is invited.");
+describe("an invitation", () => {
+  let code: string;
+  beforeAll(async () => {
+    const page = await invite(ada, "Kari, night desk", ["editor"]);
+    expect(page.status).toBe(200);
+    code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
+  });
+
+  test("is listed without its code", async () => {
+    const list = await ada.open(at("/members"));
+    expect(list.text).toContain("Kari, night desk");
+    expect(list.text).not.toContain(code);
+  });
+
+  test("makes the colleague who accepts it an editor", async () => {
+    const kari = await signedIn("kari");
+    await members.removeMember({ tenantId: "demo", memberId: idOf("kari") });
+    await kari.submit(`${console.origin}/invitation`, { code });
+    const accepted = await kari.submit(`${console.origin}/invitation/accept`);
+    expect(accepted.text).toContain("You are editor here.");
+    expect(await rolesOf("kari")).toEqual(["editor"]);
+    expect((await kari.open(at("/members"))).status).toBe(403);
+  });
+
+  test("is listed no more once it is accepted", async () => {
+    expect((await ada.open(at("/members"))).text).toContain("Nobody is invited.");
+  });
 });
 
-test("where codes are the only way in, an invitation begins with whom a newcomer asks for one", async () => {
+test("without an issuer the page of an invitation begins with whom to ask for a sign-in code", async () => {
   const page = await invite(ada, "Nils, sports", ["editor"]);
   const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
   const { text } = await new Browser().submit(`${console.origin}/invitation`, { code });
@@ -112,7 +124,7 @@ test("a revoked invitation makes nobody a member", async () => {
   expect(await rolesOf("guest")).toBeUndefined();
 });
 
-test("the last owner is neither removed nor demoted, and the page names the owner and says why", async () => {
+test("the last owner can be neither removed nor demoted, and the page says why", async () => {
   for (const path of [`/members/${idOf("ada")}/remove`, `/members/${idOf("ada")}/roles`]) {
     // Others that earlier tests signed in are owners, too.
     const { members: all } = await members.listMembers({ tenantId: "demo" });
@@ -159,7 +171,7 @@ test("when two owners demote each other at once, one form is refused, and one of
   await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("grace"), roles: ["owner"] });
 });
 
-test("a member may get roles that the form does not list, and a malformed one is refused", async () => {
+test("a member may get roles that the form does not list", async () => {
   await signedIn("iris");
   const changed = await ada.submit(at(`/members/${idOf("iris")}/roles`), [
     ["roles", "owner"],
@@ -168,6 +180,9 @@ test("a member may get roles that the form does not list, and a malformed one is
   ]);
   expect(changed.text).toContain("The roles are changed.");
   expect(await rolesOf("iris")).toEqual(["editor", "owner", "photo-desk"]);
+});
+
+test("a malformed role of a member is refused at the field Other roles", async () => {
   const faulty = await ada.submit(at(`/members/${idOf("iris")}/roles`), { own: "no spaces!" });
   expect([faulty.status, faulty.text]).toEqual([
     400,
@@ -178,11 +193,14 @@ test("a member may get roles that the form does not list, and a malformed one is
   expect(faulty.text).not.toContain('id="roles-error"');
 });
 
-test("an invitation with a malformed role is refused at the field Other roles, without any at Roles", async () => {
+test("an invitation with a malformed role is refused at the field Other roles", async () => {
   const { text } = await ada.open(at("/members/invite"));
   const form = { note: "Faulty", roles: "editor", own: "night, no spaces!", once: hiddenOf(text, "once") };
   const malformed = await ada.submit(at("/members/invite"), form);
   expect([malformed.status, malformed.text]).toEqual([400, expect.stringContaining('id="own-error"')]);
+});
+
+test("an invitation without a role is refused at the field Roles", async () => {
   const none = await invite(ada, "Nobody yet", []);
   expect([none.status, none.text]).toEqual([
     400,
@@ -218,7 +236,7 @@ test("the note of an invitation is shown as text, never as markup", async () => 
   }
 });
 
-test("many members come in pages, in the order of their names", async () => {
+test("the pages of more than 50 members list each once, in the order of their names", async () => {
   for (let count = 0; count < 50; count += 1) {
     const { code } = await members.inviteMember({ tenantId: "demo", roles: ["writer"] });
     const identity = { issuer: linkIssuer, subject: `crowd-${count}` };

@@ -64,6 +64,7 @@ test("an ID token is valid though the issuer's clock is 5 s off, and not when it
 test("a sign-in dated in the future counts from now, so that it stays recent no longer than others", async () => {
   const { authTime } = await signIn({ auth_time: secondsNow() + 8 });
   expect(authTime.getTime()).toBeLessThanOrEqual(Date.now());
+  expect(authTime.getTime()).toBeGreaterThan(Date.now() - 5_000);
 });
 
 test("a proof of identity that is older than the console asked for signs nobody in", async () => {

@@ -24,17 +24,26 @@ afterAll(async () => {
   await console?.[Symbol.asyncDispose]();
 });
 
-test("the overview names a paused endpoint and who paused it, and without one says that all is well", async () => {
-  const first = await overview();
-  expect(first).toContain("Nothing needs you now.");
-  expect(first).toMatch(/not here\.[^.]*is in the\s+<a href="\/docs">API docs<\/a>/);
+test("a newsroom without deliveries reads where documents are published", async () => {
+  expect(await overview()).toMatch(/not here\.[^.]*is in the\s+<a href="\/docs">API docs<\/a>/);
   const deliveries = await ada.open(`${console.origin}/t/${console.tenantId}/deliveries`);
   expect(deliveries.text).toMatch(/Nothing was delivered yet.[^]*published with the editors' tools, not here/);
+});
+
+test("the overview says that nothing needs the reader while there is no trouble", async () => {
+  expect(await overview()).toContain("Nothing needs you now.");
   await using receiver = await openReceiver();
   const { tenantId } = console;
-  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url, name: "<i>Site</i>" });
-  const { endpointId } = endpoint!;
+  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url });
   expect(await overview()).toContain("Nothing needs you now.");
+  await room.endpoints.deleteEndpoint({ tenantId, endpointId: endpoint!.endpointId });
+});
+
+test("the overview names a paused endpoint, with who paused it", async () => {
+  const { tenantId } = console;
+  const site = { url: "http://127.0.0.1:9/hooks", name: "<i>Site</i>" };
+  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, ...site });
+  const { endpointId } = endpoint!;
   await ada.submit(`${console.origin}/t/${console.tenantId}/endpoints/${endpointId}/pause`);
   const text = await overview();
   expect(text).toMatch(

@@ -108,24 +108,26 @@ describe("one phrase", () => {
     expect(valueOf(await browser.open(`${base}/${id}`), "description")).toBe("first");
   });
 
-  test("that does not exist is 404, and so is one with a malformed id", async () => {
+  test("that does not exist, or has a malformed id, is 404", async () => {
     for (const id of ["x", crypto.randomUUID(), "..%2Fnew"]) {
       expect((await browser.open(`${base}/${id}`)).status).toBe(404);
       expect((await browser.open(`${base}/${id}/delete`)).status).toBe(404);
     }
   });
 
-  test.for(["a".repeat(256), "😀".repeat(256), "القاهرة مدينة", "食べる日本語の辞書", '"><script>alert(1)</script>'])(
-    "%s is shown as it is",
-    async (phrase) => {
-      const added = await add({ phrase, language: "mul", description: phrase });
-      expect(added.status).toBe(200);
-      expect(added.text).not.toContain("<script>alert");
-      const listed = await browser.open(`${base}?language=mul&contains=${encodeURIComponent(phrase)}`);
-      expect(wordsOf(listed)).toContain(phrase.replace(/\s+/g, " "));
-      expect(listed.text).not.toContain("<script>alert");
-    },
-  );
+  test.for([
+    ["256 letters", "a".repeat(256)],
+    ["256 emoji", "😀".repeat(256)],
+    ["Arabic words", "القاهرة مدينة"],
+    ["Japanese words", "食べる日本語の辞書"],
+    ["markup", '"><script>alert(1)</script>'],
+  ] as const)("of %s is shown as it is", async ([, phrase]) => {
+    const added = await add({ phrase, language: "mul", description: phrase });
+    expect([added.status, added.text.includes("<script>alert")]).toEqual([200, false]);
+    const listed = await browser.open(`${base}?language=mul&contains=${encodeURIComponent(phrase)}`);
+    expect(wordsOf(listed)).toContain(phrase);
+    expect(listed.text).not.toContain("<script>alert");
+  });
 });
 
 describe("the list", () => {
@@ -153,9 +155,11 @@ describe("the list", () => {
     ]);
   });
 
-  test("names a malformed language at its field, and says what was searched for in vain", async () => {
-    const page = await browser.open(`${base}?language=sv_SE`);
-    expect(page.text).toContain('id="language-error"');
+  test("names a malformed language at its field", async () => {
+    expect((await browser.open(`${base}?language=sv_SE`)).text).toContain('id="language-error"');
+  });
+
+  test("says what was searched for in vain", async () => {
     expect(wordsOf(await browser.open(`${base}?contains=nowhere&language=fi`))).toContain(
       "No phrase with “ nowhere ” in it is here in the language fi",
     );
@@ -173,7 +177,7 @@ describe("the list", () => {
 describe("an import", () => {
   const bad = "language,phrase,forbidden\r\nsv,bra,\r\nsv,,\r\nsv,dålig,kanske\r\n";
 
-  test("with faults stores nothing, and can be mended on the page, which names them by line", async () => {
+  test("with faults stores nothing until they are mended on the page, which names them by line", async () => {
     const page = await browser.submit(`${base}/import`, upload(bad, "import", "två fel.csv"));
     expect(page.status).toBe(400);
     const words = wordsOf(page);
@@ -207,7 +211,7 @@ describe("an import", () => {
     ["another encoding", new Uint8Array([0x6c, 0xe5, 0x0a]), "the file is not UTF-8"],
     ["an unknown column", "language,phrase,color\nsv,a,b\n", "color"],
     ["a row of another length", "language,phrase\nsv\n", "line 2: 1 cells where the header has 2"],
-  ] as const)("of %s is refused as a whole, and the page says why", async ([, file, why]) => {
+  ] as const)("of %s is refused, and the page says why", async ([, file, why]) => {
     const page = await browser.submit(`${base}/import`, upload(file));
     expect([page.status, wordsOf(page)]).toEqual([400, expect.stringContaining(why)]);
   });
@@ -251,7 +255,7 @@ describe("an import", () => {
 
 describe("an export", () => {
   const read = async (query = "", method = "GET") => {
-    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const cookie = [...browser.cookies].map((pair) => pair.join("=")).join("; ");
     return fetch(`${base}/export${query}`, { method, headers: { cookie } });
   };
 
@@ -285,11 +289,8 @@ describe("an export", () => {
 
   test("answers HEAD with the headers of the file, and without the file", async () => {
     const head = await read("", "HEAD");
-    expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([
-      200,
-      "text/csv; charset=utf-8",
-      "",
-    ]);
+    const type = head.headers.get("content-type");
+    expect([head.status, type, await head.text()]).toEqual([200, "text/csv; charset=utf-8", ""]);
   });
 });
 

@@ -18,6 +18,7 @@ let second: LinkedConsole;
 beforeAll(async () => {
   const gateway = opened.use(await openGateway());
   await gateway.access.createTenant({ tenantId: "demo", name: "Demo newsroom" });
+  await gateway.access.createTenant({ tenantId: "rival", name: "Rival newsroom" });
   accessPort = gateway.grpcPort;
   members = memberClient(accessPort);
   console = opened.use(await openLinkedConsole(gateway.grpcPort));
@@ -56,20 +57,17 @@ test.each([
   ["POST", "/sessions/end"],
   ["POST", "/tenant"],
   ["POST", "/sign-out"],
-])(
-  "%s %s under an attacker's host name that leads to the console is refused, and does nothing",
-  async (method, path) => {
-    const browser = new Browser();
-    await console.signIn(browser);
-    const cookie = `${console.sessionName}=${browser.cookies.get(console.sessionName)}`;
-    const code = await console.newCode();
-    const [status, page] = await askAs("attacker.example", method, path, cookie, `code=${code}`);
-    expect([status, page]).toEqual([421, expect.stringContaining("Not this console")]);
-    expect(page).not.toContain("operator");
-    expect((await browser.open(console.origin)).text).toContain("Demo newsroom");
-    expect((await browser.submit(`${console.origin}/sign-in/confirm`, { code })).url.pathname).toBe("/t/demo");
-  },
-);
+])("%s %s under an attacker's host name is refused, and does nothing", async (method, path) => {
+  const browser = new Browser();
+  await console.signIn(browser);
+  const cookie = `${console.sessionName}=${browser.cookies.get(console.sessionName)}`;
+  const code = await console.newCode();
+  const [status, page] = await askAs("attacker.example", method, path, cookie, `code=${code}`);
+  expect([status, page]).toEqual([421, expect.stringContaining("Not this console")]);
+  expect(page).not.toContain("operator");
+  expect((await browser.open(console.origin)).text).toContain("Demo newsroom");
+  expect((await browser.submit(`${console.origin}/sign-in/confirm`, { code })).url.pathname).toBe("/t/demo");
+});
 
 test.each(["/%zz", "/%", "/t/demo/keys/%ff", "/assets/%c3%28?x=%zz"])(
   "%s, which cannot be decoded, is answered with a page like every other",
@@ -85,7 +83,7 @@ test.each(["/%zz", "/%", "/t/demo/keys/%ff", "/assets/%c3%28?x=%zz"])(
   },
 );
 
-test("a parameter of 5,000 characters comes to its page, which has the security headers", async () => {
+test("an id of 5,000 characters in a path comes to its page, which has the security headers", async () => {
   const path = `/t/demo/keys/${"x".repeat(5_000)}`;
   const browser = new Browser();
   await console.signIn(browser);

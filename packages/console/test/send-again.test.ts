@@ -54,7 +54,7 @@ const submitted = routes({ links: true } as RoutesDeps).filter(
   (route): route is TenantRoute => route.access === "member" && route.method === "POST",
 );
 
-test("every form keeps all that was typed, but for secrets, which are asked for anew, and for files", async () => {
+test("every field of a form is one that the form keeps or asks for anew, unless the form is an upload", async () => {
   const { text: form } = await ida.open(at("/endpoints/new"));
   await using receiver = await openReceiver();
   const endpoint = { url: receiver.url, name: "Kept", events: "snapshot.usable", once: hiddenOf(form, "once") };
@@ -138,7 +138,7 @@ test("headers that were typed are not shown, but asked for once more", async () 
   expect((await visitor.submit(at("/endpoints/new"), { url })).text).not.toContain("<textarea");
 });
 
-test("an uploaded form is to be opened again", async () => {
+test("an upload without a session is answered with a link to its form, not with a button to send it again", async () => {
   const pasted = new FormData();
   pasted.set("body", "{}");
   const { status, text } = await new Browser().submit(at("/trust-list/verify"), pasted);

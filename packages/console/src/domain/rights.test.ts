@@ -4,11 +4,19 @@ import { roleFor } from "./rights.ts";
 test.each([
   ["keys", ["owner"], "owner"],
   ["keys", ["editor", "admin"], "admin"],
-  ["keys", ["integrator"], undefined],
   ["endpoints", ["integrator", "writer"], "integrator"],
-  ["change members", ["admin"], undefined],
-  ["member", ["writer"], ""],
   ["member", ["writer", "integrator"], "integrator"],
-] as const)("for the right %s a member with the roles %j acts as %s", (right, roles, expected) => {
+] as const)("for the right %j a member with the roles %j acts as %s", (right, roles, expected) => {
   expect(roleFor(right, roles)).toBe(expected);
+});
+
+test.each([
+  [["integrator"], "keys"],
+  [["admin"], "change members"],
+] as const)("a member with the roles %j does not have the right %j", (roles, right) => {
+  expect(roleFor(right, roles)).toBeUndefined();
+});
+
+test('for the right "member" a member without a role of the platform acts in no role', () => {
+  expect(roleFor("member", ["writer"])).toBe("");
 });

@@ -83,31 +83,46 @@ afterAll(async () => {
 
 const open = () => connect((app.server.address() as AddressInfo).port);
 
-/** Checks that an answer is one page with the security headers, and logged once. */
-async function expectPage(answer: string, status: number, detail: string) {
+/** Checks that an answer is one page with the security headers. */
+function expectPage(answer: string, status: number, detail: string): void {
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(answer.match(/^HTTP\//gm)).toHaveLength(1);
   expect(answer).toMatch(/^content-security-policy: default-src 'none'/im);
   expect(answer).toMatch(/^content-type: text\/html; charset=utf-8\r$/im);
   expect(answer).toContain(detail);
+}
+
+/** Checks that a request was logged once, under the id that its page shows. */
+async function expectLine(answer: string, status: number): Promise<void> {
   await vi.waitFor(() => expect(lines).toHaveLength(1));
   const { msg, requestId, ...line } = JSON.parse(lines[0]!) as Record<string, unknown>;
   expect(line).toMatchObject({ level: "info", route: "", status });
   expect([msg, answer]).toEqual(["request", expect.stringContaining(String(requestId))]);
 }
 
-test.each([
-  ["a path that cannot be decoded", "GET /%zz HTTP/1.1\r\nHost: x\r\n", 404, "There is nothing at this address."],
-  ["a wrong host", "GET /%zz HTTP/1.1\r\nHost: y\r\n", 421, "not the one that this console serves"],
-  ["no HTTP at all", "hello\r\n", 400, "The console cannot read this request."],
-  ["headers that are too long", `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${"x".repeat(20_000)}\r\n`, 431, "too long"],
-])("%s is answered with a page that has the security headers, and is logged once", async (_, head, status, detail) => {
+const refused: [string, head: string, status: number, detail: string][] = [
+  ["for a path that cannot be decoded", "GET /%zz HTTP/1.1\r\nHost: x\r\n", 404, "There is nothing at this address."],
+  ["to a wrong host", "GET /%zz HTTP/1.1\r\nHost: y\r\n", 421, "not the one that this console serves"],
+  ["that is no HTTP", "hello\r\n", 400, "The console cannot read this request."],
+  ["with too long headers", `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${"x".repeat(20_000)}\r\n`, 431, "too long"],
+];
+
+function send(head: string): Promise<string> {
   const socket = open();
   socket.write(`${head}Connection: close\r\n\r\n`);
-  await expectPage(await text(socket), status, detail);
+  return text(socket);
+}
+
+test.each(refused)("a request %s is answered with a page that has the security headers", async (...row) => {
+  const [, head, status, detail] = row;
+  expectPage(await send(head), status, detail);
 });
 
-test("a head that does not arrive in time is answered with a page, and its rest is not read", async () => {
+test.each(refused)("a request %s is logged once, under the id that its page shows", async (_, head, status) => {
+  await expectLine(await send(head), status);
+});
+
+test("a head that does not arrive in time is answered with a page, after which its rest is not read", async () => {
   app.server.headersTimeout = 100;
   const socket = connect({ port: (app.server.address() as AddressInfo).port, allowHalfOpen: true });
   socket.on("error", () => {});
@@ -115,7 +130,8 @@ test("a head that does not arrive in time is answered with a page, and its rest 
   const chunks: string[] = [];
   socket.on("data", (bytes) => chunks.push(String(bytes)));
   await once(socket, "end");
-  await expectPage(chunks.join(""), 408, "The request did not arrive in time.");
+  expectPage(chunks.join(""), 408, "The request did not arrive in time.");
+  await expectLine(chunks.join(""), 408);
   socket.write("Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b");
   await expect.poll(openConnections, { timeout: 3_000 }).toBe(0);
   expect(handled).not.toHaveBeenCalled();
@@ -137,7 +153,7 @@ test.each([
   ["/:tenant/upload", "late", post("/demo/upload", multipart, "Content-Length: 90") + half, "x"],
   ["/form", "broken", post("/form", urlEncoded, "Transfer-Encoding: chunked") + "3\r\na=b\r\n", "no chunk\r\n"],
   ["/:tenant/upload", "broken", post("/demo/upload", multipart, "Transfer-Encoding: chunked") + chunk, "no chunk\r\n"],
-])("the body of %s that comes %s ends its connection and its request, which is logged once", async (...row) => {
+])("a request to %s whose body comes %s ends without an answer, in one log line", async (...row) => {
   const [route, fault, begin, rest] = row;
   const isLate = fault === "late";
   if (isLate) app.server.requestTimeout = app.server.headersTimeout = 200;
@@ -171,7 +187,7 @@ test("an upload whose page refuses it releases its turn", async () => {
   expect(await upload("x")).toBe(303);
 });
 
-test("a browser that leaves while its upload waits gives up its place, and is logged once", async () => {
+test("an upload whose browser leaves while it waits ends at once, and gives up its place", async () => {
   const begin = async (tenant: string) => {
     const socket = open();
     const arrived = once(app.server, "request");

@@ -22,15 +22,18 @@ async function answerTo(kind: ErrorKind) {
 }
 
 test("a refusal for too many requests at once says that nothing was done, and when to send again", async () => {
-  const { statusCode, retryAfter, body, lines } = await answerTo("exhausted");
+  const { statusCode, retryAfter, body } = await answerTo("exhausted");
   expect([statusCode, retryAfter]).toEqual([429, "5"]);
   expect(body).toBe("Not done: What happened. ");
-  expect(lines).toEqual([]);
 });
 
-test("when a service is lost, the page says to look for an effect first, and the loss is logged", async () => {
-  const { statusCode, retryAfter, body, lines } = await answerTo("unavailable");
+test("when a service is lost, the page says to look for an effect before a form is sent again", async () => {
+  const { statusCode, retryAfter, body } = await answerTo("unavailable");
   expect([statusCode, retryAfter]).toEqual([503, "5"]);
-  expect(body).toContain("see first whether it has taken effect");
-  expect(lines).toEqual([expect.stringContaining("a service cannot be reached")]);
+  expect(body).toContain("see first whether it has taken effect, and then send it again");
+});
+
+test("the loss of a service is logged, unlike a refusal", async () => {
+  expect((await answerTo("unavailable")).lines).toEqual([expect.stringContaining("a service cannot be reached")]);
+  expect((await answerTo("exhausted")).lines).toEqual([]);
 });

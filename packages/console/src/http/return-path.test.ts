@@ -12,11 +12,12 @@ test.each([
   ["/%2F/attacker.example", "/%2F/attacker.example"],
   ["/%5C%5Cattacker.example", "/%5C%5Cattacker.example"],
   ["/@attacker.example", "/@attacker.example"],
-])("%j is a path to return to", (text, path) => {
+])("a sign-in with the return path %j leads to %j", (text, path) => {
   expect(returnPath(text, origin)).toBe(path);
   expect(new URL(path, origin).origin).toBe(origin.origin);
 });
 
+// Each of these would lead to another host, or is no path.
 test.each([
   null,
   "",
@@ -38,6 +39,6 @@ test.each([
   "https:attacker.example",
   "javascript:alert(1)",
   "attacker.example",
-])("%j would lead to another host, or is no path: the person returns to the start", (text) => {
+])("a sign-in with the return path %j leads to the start", (text) => {
   expect(returnPath(text, origin)).toBe("/");
 });

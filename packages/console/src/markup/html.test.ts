@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { html } from "./html.ts";
 
 test.each([
-  [`<script>alert(1)</script>`],
-  [`"><img src=x onerror=alert(1)>`],
-  ["' onfocus=alert(1) x='"],
-  ["` onfocus=alert(1)"],
-  ["&lt;script&gt;"],
-  ["نشرة الأخبار \u202Eevil"],
-  ["速報 <b>ニュース</b>"],
-])("%s is shown as text in an element, in an attribute and in a list", (text) => {
+  ["a script", `<script>alert(1)</script>`],
+  ["the end of an attribute", `"><img src=x onerror=alert(1)>`],
+  ["a single quote", "' onfocus=alert(1) x='"],
+  ["a backquote", "` onfocus=alert(1)"],
+  ["a character reference", "&lt;script&gt;"],
+  ["Arabic with a mark of direction", "نشرة الأخبار \u202Eevil"],
+  ["Japanese with an element", "速報 <b>ニュース</b>"],
+])("%s is shown as text in an element, in an attribute and in a list", (_, text) => {
   const page = html`<p title="${text}">${text}</p>
     ${[text, html`<b>${text}</b>`]}`.toString();
   expect(page.replace(/<p title="[^"<>]*">[^<>]*<\/p>[^<>]*<b>[^<>]*<\/b>/, "")).toBe("");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RoundCounter } from "./rounds.ts";
 
-test("calls at the same time are one round, a call after them is another, answered or failed", async () => {
+test("calls that overlap are one round, and a call after all of them, answered or failed, is the next", async () => {
   const counter = new RoundCounter();
   const [first, second, third] = [1, 2, 3].map(() => Promise.withResolvers<string>());
   const calls = [first, second].map((answer) => counter.count(() => answer!.promise));

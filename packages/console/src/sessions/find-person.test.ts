@@ -23,7 +23,7 @@ function open(known: typeof identity | undefined, answer = Promise.resolve({ mem
   return { person, listMemberships, found };
 }
 
-test("a session that was found before is read while its memberships are asked for, once", async () => {
+test("the memberships of a session that was found before are asked for once, while the session is read", async () => {
   const { person, listMemberships, found } = open(identity);
   expect(listMemberships.mock.calls).toEqual([[{ identity }, expect.anything()]]);
   found(session);
@@ -31,7 +31,7 @@ test("a session that was found before is read while its memberships are asked fo
   expect(listMemberships).toHaveBeenCalledOnce();
 });
 
-test("a session that was not found before is read first", async () => {
+test("a session that was not found before is read before its memberships are asked for", async () => {
   const { person, listMemberships, found } = open(undefined);
   await Promise.resolve();
   expect(listMemberships).not.toHaveBeenCalled();
@@ -40,7 +40,9 @@ test("a session that was not found before is read first", async () => {
 });
 
 test("no person is found for a session that has ended meanwhile, even if its memberships cannot be read", async () => {
-  const { person, found } = open(identity, Promise.reject(new Error("down")));
-  found(undefined);
-  expect(await person).toBeUndefined();
+  for (const answer of [undefined, Promise.reject(new Error("down"))]) {
+    const { person, found } = open(identity, answer);
+    found(undefined);
+    expect(await person).toBeUndefined();
+  }
 });

@@ -19,6 +19,7 @@ test("one-time codes are on by default only on loopback without an issuer, elsew
   expect(readConfig({ ...base, ...issuer })).toMatchObject({ links: false, oidc: { clientId: "vidimus" } });
   expect(readConfig({ ...base, ...issuer, CONSOLE_LINKS: "on" })).toMatchObject({ links: true });
   expect(readConfig({ ...base, ...away, CONSOLE_LINKS: "on" })).toMatchObject({ links: true });
+  expect(readConfig({ ...base, ...away, ...issuer })).toMatchObject({ links: false });
   expect(() => readConfig({ ...base, ...away })).toThrow("CONSOLE_OIDC_ISSUER is required, unless CONSOLE_LINKS=on");
 });
 
@@ -30,7 +31,7 @@ test("an issuer without TLS is accepted only on loopback", () => {
   expect(() => readConfig({ ...base, ...plain })).toThrow("CONSOLE_OIDC_ISSUER must be an https URL");
 });
 
-test("every fault of the settings and of the rules is named", () => {
+test("all faults of the settings and of the rules for groups are named together", () => {
   const rules = join(folder, "groups.json");
   writeFileSync(rules, '{"claim": "", "rules": [{"group": "desk", "tenant": "No!", "roles": [], "role": "x"}]}');
   const faulty = { ...base, ...issuer, CONSOLE_OIDC_CLIENT_ID: "", CONSOLE_OIDC_SCOPE: "profile" };

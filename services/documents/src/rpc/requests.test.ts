@@ -4,7 +4,7 @@ import { documentPages, pagePosition, pageSize } from "./requests.ts";
 
 const all = (values: readonly (string | number)[]) => values;
 
-test("a page token gives back the position that it was made of", () => {
+test("a page token is read as the position that it was made of", () => {
   const id = "7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10";
   expect(pagePosition(encodeOpaqueToken([1_767_607_200_000, id]), all)).toEqual([1_767_607_200_000, id]);
 });

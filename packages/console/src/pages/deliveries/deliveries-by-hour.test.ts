@@ -6,8 +6,11 @@ import { deliveriesByHour } from "./deliveries-by-hour.ts";
 
 const states = ["pending", "held", "delivered", "superseded", "exhausted"];
 
-/** An answer with these numbers of delivered and of given up deliveries, by hour. */
-function counted(...hours: readonly (readonly [delivered: number, exhausted: number])[]) {
+/** Numbers of an hour's delivered deliveries, and of those that were given up. */
+type Hour = readonly [delivered: number, exhausted: number];
+
+/** An answer with these hours. */
+function counted(...hours: readonly Hour[]) {
   return create(CountDeliveriesResponseSchema, {
     hours: hours.map(([delivered, exhausted], at) => ({
       start: timestampFromDate(new Date(Date.UTC(2026, 10, 25, at))),
@@ -19,26 +22,41 @@ function counted(...hours: readonly (readonly [delivered: number, exhausted: num
   });
 }
 
-test("the tallest bar is the busiest hour, and an hour's failed deliveries are on top of its bar", () => {
-  const drawn = String(deliveriesByHour(counted([0, 0], [1, 0], [900, 100])));
-  const bars = drawn.matchAll(/class="(d|f)" x="(\d+)" y="(\d+)" width="18" height="(\d+)"/g).toArray();
-  expect(bars.map(([, ...figures]) => figures.join(" "))).toEqual(["d 0 70 0", "d 26 68 2", "d 52 0 70", "f 52 0 7"]);
+const drawn = String(deliveriesByHour(counted([0, 0], [1, 0], [900, 100])));
+
+/** The bars of a class, each as `x y height`. */
+const barsOf = (kind: "d" | "f") =>
+  Array.from(
+    drawn.matchAll(new RegExp(`class="${kind}" x="(\\d+)" y="(\\d+)" width="18" height="(\\d+)"`, "g")),
+    ([, ...figures]) => figures.join(" "),
+  );
+
+test("the tallest bar is that of the busiest hour", () => {
+  expect(barsOf("d")).toEqual(["0 70 0", "26 68 2", "52 0 70"]);
+});
+
+test("the deliveries of an hour that were given up are on top of its bar", () => {
+  expect(barsOf("f")).toEqual(["52 0 7"]);
+});
+
+test("the label of the drawing counts what was delivered and what was given up", () => {
   expect(drawn).toContain('aria-label="Deliveries an hour: 901 delivered, 100 given up"');
 });
 
-test("the table has every hour and state, newest first, and a + after a count that stopped at 10,000", () => {
-  const rows = String(deliveriesByHour(counted([10_000, 0], [3, 0])))
+/** The numbers in the rows of the table. */
+const rowsOf = (...hours: readonly Hour[]) =>
+  String(deliveriesByHour(counted(...hours)))
     .split("<tr>")
-    .slice(2);
-  expect(
-    rows.map((row) =>
-      row
-        .matchAll(/<div>([^<]*)<\/div>/g)
-        .toArray()
-        .map(([, text]) => text),
-    ),
-  ).toEqual([
+    .slice(2)
+    .map((row) => Array.from(row.matchAll(/<div>([^<]*)<\/div>/g), ([, text]) => text));
+
+test("the table has every hour and state, the newest hour first", () => {
+  expect(rowsOf([9, 1], [3, 0])).toEqual([
     ["0", "0", "3", "0", "0"],
-    ["0", "0", "10,000+", "0", "0"],
+    ["0", "0", "9", "0", "1"],
   ]);
+});
+
+test("a count that stopped at 10,000 has a + in the table", () => {
+  expect(rowsOf([10_000, 0])).toEqual([["0", "0", "10,000+", "0", "0"]]);
 });

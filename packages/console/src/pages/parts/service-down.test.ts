@@ -13,7 +13,7 @@ test.each([
   expect(noteMissing).toHaveBeenCalledExactlyOnceWith("delivery", error);
 });
 
-test("any other error of a service fails the whole page", async () => {
+test("an error with which a service answers fails the whole page", async () => {
   const error = new ConnectError("no such endpoint", Code.NotFound);
   const noteMissing = vi.fn<(service: string, error: unknown) => void>();
   await expect(partOf({ noteMissing }, "delivery", Promise.reject(error))).rejects.toBe(error);

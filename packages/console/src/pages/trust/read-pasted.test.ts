@@ -33,11 +33,16 @@ test.for([
   expect(pasted.body).toBe(body);
 });
 
-test("a line that does not look like a header is skipped, and no header is inherited from Object", () => {
-  const pasted = readPasted("no header\n<script>: x\n__proto__: y\nconstructor", "");
-  expect(pasted.headers.get("webhook-id")).toBeNull();
-  expect(pasted.headers.get("constructor")).toBeNull();
-  expect(pasted.headerCount).toBe(1);
+test("a line that does not look like a header is skipped", () => {
+  expect(readPasted("no header\n<script>: x\n__proto__: y\nconstructor", "").headerCount).toBe(1);
   expect(readPasted("{ no JSON", "").headerCount).toBe(0);
+});
+
+test("no header is inherited from Object", () => {
+  const { headers } = readPasted("__proto__: y", "");
+  expect([headers.get("constructor"), headers.get("webhook-id")]).toEqual([null, null]);
+});
+
+test("the body of nothing pasted is empty", () => {
   expect(readPasted("", "").body).toBe("");
 });

@@ -91,9 +91,9 @@ describe("the queue", () => {
         ["c", "d"],
       ],
     ],
-  ])("repeats %s after a conflict at %s", async (_, place, repeated) => {
+  ])("repeats %s after a conflict at %s", async (_, conflict, repeated) => {
     const { transition, batches } = queueOver(async (requests, attempt) => {
-      if (attempt === 1) throw new TransactionConflict(undefined, place === "the clock");
+      if (attempt === 1) throw new TransactionConflict(undefined, conflict === "the clock");
       return requests.map(transitionedOf);
     });
     await Promise.all("abcd".split("").map((id) => transition("acme", requestOf(id))));
