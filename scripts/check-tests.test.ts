@@ -53,27 +53,32 @@ describe("the check of tests", () => {
     expect(faults()).toEqual([]);
   });
 
-  it("names files and tests of a row that do not exist, and a row without a test", () => {
-    write(
-      "services/mail/src/README.md",
-      table("| `store/`, `gone.ts` | `test/gone.test.ts` |", "| `store/` | later |"),
-    );
+  it("names files and tests of a row that do not exist", () => {
+    write("services/mail/src/README.md", table("| `store/`, `gone.ts` | `test/gone.test.ts` |"));
     expect(faults()).toEqual([
-      "services/mail/src/README.md: a test of services/mail/src/store/ does not exist",
       "services/mail/src/README.md: services/mail/src/gone.ts does not exist",
       "services/mail/src/README.md: test/gone.test.ts does not exist",
     ]);
   });
 
-  it('ignores rows outside of the section "Tests", and rows of another folder\'s README.md', () => {
+  it("names a row without a test", () => {
+    write("services/mail/src/README.md", table("| `store/` | later |"));
+    expect(faults()).toEqual(["services/mail/src/README.md: a test of services/mail/src/store/ does not exist"]);
+  });
+
+  it('ignores rows outside of the section "Tests"', () => {
     write("services/mail/test/letters.test.ts");
-    const row = "| `letters.ts` | `test/letters.test.ts` |";
-    write("services/mail/src/store/README.md", `# Store\n\n${row}\n`);
-    write("services/mail/src/other/README.md", table("| `../other/` | `test/letters.test.ts` |"));
+    write("services/mail/src/store/README.md", "# Store\n\n| `letters.ts` | `test/letters.test.ts` |\n");
     expect(faults()).toEqual([unnamed]);
   });
 
-  it("names a hook at the top level of what tests import, and none in a function or in a test", () => {
+  it("ignores a row of another folder's README.md that names the file by ../", () => {
+    write("services/mail/test/letters.test.ts");
+    write("services/mail/src/other/README.md", table("| `../store/letters.ts` | `test/letters.test.ts` |"));
+    expect(faults()).toEqual([unnamed]);
+  });
+
+  it("names a hook at the top level of what tests import, and none in a function or in a test file", () => {
     write("services/mail/src/store/letters.test.ts", "afterEach(close);\n");
     write(
       "services/mail/test/support/postman.ts",
@@ -85,10 +90,17 @@ describe("the check of tests", () => {
   });
 
   it("counts no branch in comments, strings, optional members, .catch() and ?.", () => {
-    write(
-      file,
-      "// if (a) && b || c ? d : e\nx('if (a) && b || c', \"d ?? e\");\ny.catch(z);\nw?.v;\ninterface A { b?: C }\n",
-    );
-    expect(faults()).toEqual([]);
+    const fourBranches = deciding.replace("j ??= k;\n", "");
+    for (const text of [
+      "// if (a) && b",
+      "x('if (a) && b');",
+      'x("d ?? e");',
+      "interface A { b?: C }",
+      "y.catch(z);",
+      "w?.v;",
+    ]) {
+      write(file, `${fourBranches}${text}\n`);
+      expect([text, faults()]).toEqual([text, []]);
+    }
   });
 });

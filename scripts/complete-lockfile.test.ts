@@ -48,7 +48,7 @@ describe("the check of the lockfile", () => {
   });
 });
 
-it("only packages without integrity and those that depend on them are forgotten", () => {
+it("--forget removes only packages without integrity and those that depend on them", () => {
   const parent = { version: "1.0.0", integrity: "sha512-p", optionalDependencies: { "tool-darwin-arm64": "1.0.0" } };
   const kept = { "": { optionalDependencies: { "tool-darwin-arm64": "1.0.0" } }, ...entry("b", "sha512-b") };
   const packages = { ...kept, "node_modules/tool": parent, ...entry("tool-darwin-arm64") };

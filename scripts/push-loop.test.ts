@@ -53,12 +53,16 @@ test("the loop waits as long as a Retry-After in seconds says, and reads no date
   expect(await push(busy, dated, created)).toBe("pause 7.0\npause 2\ncreated");
 });
 
-test("the loop takes a 409 with the same content for success, and raises errors that a repeat cannot mend", async () => {
-  const conflict = (reason: string): Given => ({
-    status: 409,
-    body: JSON.stringify({ error: { code: "CONFLICT", message: "taken", details: [{ pointer: "/id", reason }] } }),
-  });
+const conflict = (reason: string): Given => ({
+  status: 409,
+  body: JSON.stringify({ error: { code: "CONFLICT", message: "taken", details: [{ pointer: "/id", reason }] } }),
+});
+
+test("the loop takes a 409 with the same content for success", async () => {
   expect(await push(conflict("same_content"))).toBe("existing");
+});
+
+test("the loop raises an error that a repeat cannot mend", async () => {
   expect(await push(conflict("other_content"))).toContain("ValueError 409 CONFLICT: taken");
   expect(await push({ status: 403, body: "<html></html>" })).toMatch(/^ValueError 403 \?: /);
 });

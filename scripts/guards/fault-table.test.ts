@@ -5,7 +5,12 @@ import { filesOf, here } from "./tree.ts";
 
 const files = filesOf(here);
 
-test.each(seededFaults)("$name: its text is in the sources once, and its test files exist", ({ search, tests }) => {
+const named = seededFaults.map((fault) => [fault.name, fault] as const);
+
+test.each(named)("%s: its text is in the sources once", (_name, { search }) => {
   expect(passagesOf(search, here, files).map(({ file }) => file)).toHaveLength(1);
+});
+
+test.each(named)("%s: its test files exist", (_name, { tests }) => {
   for (const each of tests) expect(testFilesOf(each, files), each).not.toEqual([]);
 });

@@ -31,15 +31,15 @@ describe("names of test files in scripts and settings", () => {
     expect(found.filter((file) => file.includes(filter))).not.toEqual([]);
   });
 
-  test.each(plaintextOnly)("exactly one test file has the name %s, which test:mtls leaves out", (name) => {
+  test.each(plaintextOnly)("plaintextOnly names exactly one test file by %s", (name) => {
     expect(files.filter((file) => matchesGlob(file, `tests/${name}.test.ts`))).toHaveLength(1);
   });
 
-  test.each(timed)("exactly one test file is %s, beside which test:faults runs no other", (path) => {
+  test.each(timed)("timed names exactly one test file by %s", (path) => {
     expect(files.filter((file) => matchesGlob(file, path))).toHaveLength(1);
   });
 
-  test.each(longest)("exactly one test file has the name %s, which is listed to start early", (name) => {
+  test.each(longest)("longest names exactly one test file by %s", (name) => {
     expect(files.filter((file) => `/${file}`.endsWith(`/tests/${name}.test.ts`))).toHaveLength(1);
   });
 });

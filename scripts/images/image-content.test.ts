@@ -13,7 +13,7 @@ const dir = mkdtempSync(join(tmpdir(), "vidimus-image-content-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 describe("Node", () => {
-  it("has checksums of the version that package.json pins, for both architectures", () => {
+  it("has checksums of the version that package.json pins, for x64 and arm64 only", () => {
     const { optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     for (const architecture of ["x64", "arm64"]) {
       const { version, archive } = nodeReleaseFor(architecture);
@@ -62,10 +62,11 @@ describe("the workspaces of an image", () => {
 describe("a base", () => {
   const digest = `sha256:${"0a".repeat(32)}`;
 
-  it.each([ownBase, `gcr.io/distroless/cc-debian13@${digest}`, `registry:5000/base:nonroot@${digest}`])(
-    "%s is accepted",
-    (base) => expect(() => checkBase(base)).not.toThrow(),
-  );
+  it.each([
+    ["of our own", ownBase],
+    ["named by its digest", `gcr.io/distroless/cc-debian13@${digest}`],
+    ["named by port, tag and digest", `registry:5000/base:nonroot@${digest}`],
+  ])("%s is accepted", (_how, base) => expect(() => checkBase(base)).not.toThrow());
 
   it.each(["gcr.io/distroless/cc-debian13:nonroot", "debian", "base@sha256:0a", `@${digest}`, ""])(
     "%j is refused",
@@ -94,14 +95,18 @@ describe("the bill of materials", () => {
     expect(namesOf(describeImage(npm, content))).toEqual(["fastify", "node", "libc6", "debian"]);
   });
 
-  it("names Node by its CPE, and a Debian package by its package URL, as advisories do", () => {
-    const { components } = describeImage(npm, content) as { components: Record<string, unknown>[] };
-    expect(components[1]).toMatchObject({
+  const componentsOf = (bom: object) => (bom as { components: Record<string, unknown>[] }).components;
+
+  it("names Node by its CPE, its checksum and the libraries in it", () => {
+    expect(componentsOf(describeImage(npm, content))[1]).toMatchObject({
       cpe: "cpe:2.3:a:nodejs:node.js:26.10.0:*:*:*:*:*:*:*",
       hashes: [{ alg: "SHA-256", content: content.node.nodeSha256 }],
       components: [{ name: "openssl", version: "3.5.4" }],
     });
-    expect(components[2]).toMatchObject({
+  });
+
+  it("names a Debian package by its package URL, as advisories do", () => {
+    expect(componentsOf(describeImage(npm, content))[2]).toMatchObject({
       purl: "pkg:deb/debian/libc6@2.36-9%2Bdeb12u14?arch=amd64&distro=debian-12&upstream=glibc",
     });
   });
@@ -116,22 +121,25 @@ describe("the bill of materials", () => {
   });
 });
 
-describe.runIf(process.platform === "linux")("the packages of files", () => {
-  it("are refused when a file belongs to no package", () => {
+describe.runIf(process.platform === "linux")("the libraries of a base", () => {
+  it("are refused when one belongs to no Debian package", () => {
     expect(() => debianPackagesOf([join(dir, "node")])).toThrow(/no Debian package has/);
   });
 
-  it.runIf(existsSync("/usr/bin/dpkg"))("of Node's libraries have their entries in dpkg's database", async () => {
-    const into = join(dir, "base");
-    const packages = await stageLibraries(libraries(), into);
-    const names = packages.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(["libc6", "libstdc++6"]));
-    const database = join(into, "var/lib/dpkg/status.d");
-    expect(readdirSync(database).toSorted()).toEqual(names.toSorted());
-    for (const { name, version, entry } of packages) {
-      expect(entry).toContain(`\nVersion: ${version}\n`);
-      expect(readFileSync(join(database, name), "utf8")).toBe(`${entry}\n`);
-    }
-    for (const path of libraries()) expect(statSync(join(into, path)).size).toBe(statSync(path).size);
-  });
+  it.runIf(existsSync("/usr/bin/dpkg"))(
+    "are those of Node, with their packages' entries in dpkg's database",
+    async () => {
+      const into = join(dir, "base");
+      const packages = await stageLibraries(libraries(), into);
+      const names = packages.map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(["libc6", "libstdc++6"]));
+      const database = join(into, "var/lib/dpkg/status.d");
+      expect(readdirSync(database).toSorted()).toEqual(names.toSorted());
+      for (const { name, version, entry } of packages) {
+        expect(entry).toContain(`\nVersion: ${version}\n`);
+        expect(readFileSync(join(database, name), "utf8")).toBe(`${entry}\n`);
+      }
+      for (const path of libraries()) expect(statSync(join(into, path)).size).toBe(statSync(path).size);
+    },
+  );
 });

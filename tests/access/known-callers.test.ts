@@ -403,7 +403,7 @@ it("an audit entry has the certificate's identity, and the key's prefix for a ch
 });
 
 it(
-  "the authority of all services is replaced under load without a failed call; the old one is refused",
+  "the authority of all services is replaced under load without a failed call, then refused",
   { timeout: 120_000 },
   async () => {
     const { operator } = identities;

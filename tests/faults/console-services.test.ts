@@ -53,7 +53,7 @@ test.each([
   ["/deliveries", "Webhook id"],
   ["/replays", "New replay"],
   ["/audit", "made a key"],
-])("while delivery hangs, the page /t/demo%s names it and shows the rest", async (path, rest) => {
+])("while delivery hangs, /t/demo%s says that it does not answer, and shows the rest", async (path, rest) => {
   await hang("delivery");
   const { status, text } = await open(path);
   expect([status, text]).toEqual([200, expect.stringMatching(/(The service )?delivery does not answer/)]);
@@ -69,22 +69,30 @@ test("while delivery hangs, pages that show nothing else are 503, with the navig
   }
 });
 
-test("while documents hangs, a delivery is shown without its request, and the page of endpoints is whole", async () => {
+test("while documents hangs, a delivery is shown without its request, and the page says why", async () => {
   await hang("documents");
   const { status, text } = await open(`/deliveries/${deliveryId}`);
   const missing = "The service that keeps snapshots or signatures does not answer.";
   expect([status, text]).toEqual([200, expect.stringContaining(missing)]);
   expect(text).toContain("204 No Content");
+});
+
+test("while documents hangs, the page of endpoints is whole", async () => {
+  await hang("documents");
   expect((await open("/endpoints")).text).not.toContain("does not answer");
 });
 
-test("while phrases hangs, its page names it, and the pages of deliveries are whole", async () => {
+test("while phrases hangs, its page says that phrases does not answer", async () => {
   await hang("phrases");
   const phrases = await open("/phrases");
   expect([phrases.status, phrases.text]).toEqual([
     200,
     expect.stringContaining("The service phrases does not answer."),
   ]);
+});
+
+test("while phrases hangs, the overview and the pages of webhooks are whole", async () => {
+  await hang("phrases");
   for (const path of ["", "/endpoints", "/deliveries", "/replays"]) {
     expect((await open(path)).text).not.toContain("does not answer");
   }

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync());
 
 it(
-  "10,000 snapshots that are pending at the start are signed once and posted once each",
+  "each of 10,000 snapshots that are pending at the start is signed and posted once",
   { timeout: timeoutMs },
   async () => {
     const tenantId = "backlog";

@@ -77,7 +77,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
     await expectDelivered("unavailable", status(503), true);
   });
 
-  it("answers 429 with Retry-After is left alone for so long, and gets every snapshot", async () => {
+  it("answers 429 with Retry-After is left alone for so long before it gets every snapshot", async () => {
     const { posts } = await expectDelivered("busy", status(429, { "retry-after": "8" }), true);
     const first = posts.find((post) => post.status === 429)!;
     // Posts that were in flight when the receiver answered with 429 may still arrive.
@@ -85,7 +85,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
     expect(early.map(({ atMs }) => Math.round(atMs - first.atMs))).toEqual([]);
   });
 
-  it("redirects is not followed, and gets every document's newest snapshot", async () => {
+  it("redirects gets every document's newest snapshot itself, and the other address none", async () => {
     await using elsewhere = await openLedgerReceiver();
     await expectDelivered("moved", status(301, { location: elsewhere.url }), false);
     expect(elsewhere.ledger.posts).toEqual([]);
@@ -143,7 +143,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
     expect(slow).toBeGreaterThan(0);
   });
 
-  it("answers 410 for a minute is disabled; what it misses is held, and sent when it is enabled", async () => {
+  it("answers 410 for a minute is disabled, and gets what it misses once it is enabled", async () => {
     const tenantId = "gone";
     await using receiver = await openLedgerReceiver();
     receiver.answerWith(status(410));

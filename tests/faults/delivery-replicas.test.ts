@@ -127,7 +127,7 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
 });
 
 it(
-  "a withdrawal whose acceptance was not recorded is repeated, and the older snapshot not delivered",
+  "a withdrawal whose acceptance was not recorded is repeated instead of its older snapshot",
   { timeout: timeoutMs },
   async () => {
     const tenantId = "withdrawn";

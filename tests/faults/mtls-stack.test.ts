@@ -143,43 +143,55 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
     expect(await attackNats(stack.dev.nats, undefined)).toBe("in");
   });
 
-  it("keeps its documents with --mtls, and is closed to strangers, also after its servers were killed", async () => {
-    await using stack = await open(true);
-    const { dev } = stack;
-    expect(await push(dev)).toBe(409);
-    await demonstrate(dev);
-    const { code, findings } = await doctor();
-    expect([code, findings.filter(needsAttention)]).toEqual([0, []]);
+  describe("and is started with it", () => {
+    const opened = new AsyncDisposableStack();
+    let dev: DevJson;
+    beforeAll(async () => void ({ dev } = opened.use(await open(true))));
+    afterAll(() => opened.disposeAsync());
 
-    expect(await signInToConsole(dev)).toContain("Demo newsroom");
-    expect(await attackDoors(dev)).toEqual([]);
-    expect(new Set(await attackMongodb(dev.mongodb))).toEqual(new Set(["Unauthorized"]));
-    const stranger = (await makeIdentities(join(dir, "elsewhere"))).services.documents;
-    const { caFile } = dev.tls!;
-    for (const tls of [undefined, { caFile }, { ...stranger, caFile }])
-      expect(await attackNats(dev.nats, tls)).toBe("out");
-    for (const name of ["tls", "data/mongod", "data/nats"])
-      expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o700);
-    for (const name of ["dev.json", "kek", "delivery-kek"])
-      expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o600);
-    // Others may read only the certificates, the grants and the configuration of the broker there.
-    const readable = (await openFiles(join(stateDir, "tls"))).filter((name) => !/^[a-z]+\.pem$/.test(name));
-    expect(readable.toSorted()).toEqual(["grants.json", "nats.conf"]);
+    it("keeps its documents", async () => {
+      expect(await push(dev)).toBe(409);
+    });
 
-    // Killed servers start again, the services use them again, and the attacker is refused as
-    // before.
-    for (const name of ["mongod", "nats"]) process.kill(dev.pids[name]!, "SIGKILL");
-    await vi.waitFor(
-      async () => {
-        const { pids } = (await readDevJson(stateDir))!;
-        for (const name of ["mongod", "nats"]) expect([undefined, dev.pids[name]]).not.toContain(pids[name]);
-        expect(await push(dev)).toBe(409);
-      },
-      { timeout: 60_000, interval: 200 },
-    );
-    expect(new Set(await attackMongodb(dev.mongodb))).toEqual(new Set(["Unauthorized"]));
-    expect(await attackNats(dev.nats, { caFile })).toBe("out");
-    await demonstrate(dev);
+    it("serves its owner: the demonstration runs, doctor finds no fault, and the console signs in", async () => {
+      await demonstrate(dev);
+      const { code, findings } = await doctor();
+      expect([code, findings.filter(needsAttention)]).toEqual([0, []]);
+      expect(await signInToConsole(dev)).toContain("Demo newsroom");
+    });
+
+    it("answers no stranger at a door, MongoDB or the broker", async () => {
+      expect(await attackDoors(dev)).toEqual([]);
+      expect(new Set(await attackMongodb(dev.mongodb))).toEqual(new Set(["Unauthorized"]));
+      const stranger = (await makeIdentities(join(dir, "elsewhere"))).services.documents;
+      const { caFile } = dev.tls!;
+      for (const tls of [undefined, { caFile }, { ...stranger, caFile }])
+        expect(await attackNats(dev.nats, tls)).toBe("out");
+    });
+
+    it("lets others read only certificates, grants and the configuration of the broker", async () => {
+      for (const name of ["tls", "data/mongod", "data/nats"])
+        expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o700);
+      for (const name of ["dev.json", "kek", "delivery-kek"])
+        expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o600);
+      const readable = (await openFiles(join(stateDir, "tls"))).filter((name) => !/^[a-z]+\.pem$/.test(name));
+      expect(readable.toSorted()).toEqual(["grants.json", "nats.conf"]);
+    });
+
+    it("serves its owner, and no stranger, after its servers were killed", async () => {
+      for (const name of ["mongod", "nats"]) process.kill(dev.pids[name]!, "SIGKILL");
+      await vi.waitFor(
+        async () => {
+          const { pids } = (await readDevJson(stateDir))!;
+          for (const name of ["mongod", "nats"]) expect([undefined, dev.pids[name]]).not.toContain(pids[name]);
+          expect(await push(dev)).toBe(409);
+        },
+        { timeout: 60_000, interval: 200 },
+      );
+      expect(new Set(await attackMongodb(dev.mongodb))).toEqual(new Set(["Unauthorized"]));
+      expect(await attackNats(dev.nats, { caFile: dev.tls!.caFile })).toBe("out");
+      await demonstrate(dev);
+    });
   });
 
   it("starts again without --mtls, as open as before", async () => {

@@ -75,7 +75,7 @@ describe("a webhook is delivered although, between publication and delivery,", (
 
 describe("the dev stack", () => {
   it.each(["gateway", "documents", "phrases", "signing", "delivery", "mongod", "nats"])(
-    "starts %s again when it dies, and dev.json has its new pid",
+    "starts %s again when it is killed, as its new pid in dev.json shows",
     async (name) => {
       const pid = (await stack.current()).pids[name]!;
       process.kill(pid, "SIGKILL");

@@ -52,7 +52,7 @@ const allGone = (pids: readonly number[]) =>
 const pdeathsigWorks = spawnSync("setpriv", ["--pdeathsig", "TERM", "--", "true"]).status === 0;
 
 describe("npm start", { timeout: 120_000 }, () => {
-  it("stops all eight processes when it gets SIGTERM, and the next start says that it waits for them", async () => {
+  it("waits, and says so, while an earlier one stops all eight processes at SIGTERM", async () => {
     // Five services take a second each, so the second start begins before the first stack has
     // ended.
     const first = npm("start", { DRAIN_DELAY_MS: "1000" });
@@ -99,7 +99,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     expect(performance.now() - killedMs).toBeLessThan(15_000);
   });
 
-  it("says within 8 s that MONGODB_URL does not answer, and prints no password", async () => {
+  it("says within 8 s, without the password, that MONGODB_URL does not answer", async () => {
     const startedMs = performance.now();
     const said = await npm("start", { MONGODB_URL: "mongodb://ida:hunter2@127.0.0.1:2/?replicaSet=r" }).ended;
     expect(said).toMatch(/MONGODB_URL: no primary answered .*127\.0\.0\.1:2.*ECONNREFUSED/);
@@ -130,12 +130,15 @@ describe("npm start", { timeout: 120_000 }, () => {
 });
 
 describe("npm stop", { timeout: 120_000 }, () => {
-  it("returns when the stack and its eight processes are gone, and says so when there is none", async () => {
+  it("returns when the stack and its eight processes are gone", async () => {
     const start = npm("start");
     const { pids, stackPid } = await running(start);
     expect(await npm("stop").ended).toBe(`stopping the dev stack of process ${stackPid}\nstopped\n`);
     const all = [stackPid, ...pids];
     expect(await Promise.all(all.map(describeProcess))).toEqual(all.map(() => undefined));
+  });
+
+  it("says so when no stack runs", async () => {
     expect(await npm("stop").ended).toBe("no dev stack runs here\n");
   });
 });

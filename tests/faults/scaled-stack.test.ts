@@ -60,7 +60,7 @@ test("dev.json names every process, each with a pid of its own", async () => {
   expect(new Set(Object.values(pids)).size).toBe(Object.keys(pids).length);
 });
 
-test("both gateways take creates, and every documents process answers some of them", async () => {
+test("the creates at both gateways reach every documents process", async () => {
   await vi.waitFor(
     async () => {
       await pushEverywhere();
@@ -84,14 +84,14 @@ async function publishFirst(): Promise<void> {
   await receiver.about(id);
 }
 
-test("a snapshot is posted once, whichever delivery process has it", async () => {
+test("a snapshot is posted once, although three delivery processes run", async () => {
   const ids = [...(await publishEverywhere()), ...(await publishEverywhere()), ...(await publishEverywhere())];
   const posted = receiver.received.map((webhook) => payloadOf(webhook).data.documentId);
   expect(posted.toSorted()).toEqual(ids.toSorted());
 });
 
 test.each(["delivery-2", "documents-3", "gateway-2"])(
-  "the others go on when %s is killed, and it comes back",
+  "the others go on until %s is back from kill -9",
   async (name) => {
     const { pids, replicas = {} } = await stack.current();
     process.kill(pids[name] ?? Number.NaN, "SIGKILL");

@@ -179,7 +179,7 @@ describe("under load", () => {
       expect([keyIdOf(body), verifies(body, now)]).toEqual([keyIdOf(body), keyIdOf(body) !== second]);
   }, 120_000);
 
-  test("signing that is killed and started again signs nothing twice differently, and deliveries go on", async () => {
+  test("every snapshot is delivered with one signature, though signing is killed and started again", async () => {
     const load = startLoad();
     for (let round = 0; round < 3; round += 1) {
       const seen = receiver.received.length;
@@ -227,7 +227,7 @@ test("the scan for secrets can fail: it finds what is planted in a log and in a 
   expect(found).toEqual(expect.arrayContaining(Object.keys(secrets).map((name) => `${name} in scratch.planted`)));
 }, 60_000);
 
-test("with signing off on every replica there is no active key, and nothing leaves until it is on again", async () => {
+test("with signing off on every replica, and so no active key, nothing leaves until it is on again", async () => {
   stack.env["SIGNING"] = "off";
   await killSigning("SIGTERM");
   await vi.waitUntil(async () => (await trustList()).active === null, patient);

@@ -71,12 +71,17 @@ test("the metrics of pending snapshots are 0 once every snapshot is settled", as
   }, patient);
 });
 
-test("every alert has a runbook, and a test that it fires and one that it does not", async () => {
-  const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
-  expect([...runbooks.matchAll(/^## (\w+)$/gm)].map(([, name]) => name)).toEqual(names);
+const alertNames = () => [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
+
+test("every alert has a runbook", () => {
+  expect(alertNames().length).toBeGreaterThan(10);
+  expect([...runbooks.matchAll(/^## (\w+)$/gm)].map(([, name]) => name)).toEqual(alertNames());
+});
+
+test("every alert has a test that it fires and one that it stays silent", async () => {
   const tests = await readFile(join(root, "deploy/observability/alerts.test.yaml"), "utf8");
   const tested = [...tests.matchAll(/- name: (.*)/g)].map(([, name]) => name);
-  expect(tested).toEqual(names.flatMap((name) => [`${name} fires`, `${name} stays silent`]));
+  expect(tested).toEqual(alertNames().flatMap((name) => [`${name} fires`, `${name} stays silent`]));
 });
 
 test("every command of a runbook runs against a dev stack", async () => {

@@ -150,7 +150,7 @@ const phrase = (text: string) => JSON.stringify({ language: "en", phrase: text }
 const json = { "content-type": "application/json" };
 const putPhrase = (text: string) => room.request("/v1/phrases", { method: "PUT", headers: json, body: phrase(text) });
 
-test("databases of five moments come back: no snapshot in them is lost, and no id comes with two bodies", async () => {
+test("databases of five moments come back without a lost snapshot or a webhook id with two bodies", async () => {
   const withheldLater = await publish();
   await putPhrase("kept");
   await back("access");

@@ -27,7 +27,7 @@ async function restore(db: Db, rows: readonly Document[][]): Promise<void> {
 }
 
 test(
-  "a revoked key does not sign again when ring and ledger are brought back, and nothing is lost",
+  "a snapshot waits for the active key while ring and ledger of a revoked key are back",
   { timeout: 180_000 },
   async () => {
     await using stack = await openProcessConstellation({ IP_RATE_LIMIT: "off" });

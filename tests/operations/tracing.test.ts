@@ -102,7 +102,7 @@ test("a push, its publication, its signature and its webhook are one trace of th
   await vi.waitFor(() => expect(tree()).toEqual(steps), patient);
 });
 
-test("a caller of the public port cannot decide whether its request is traced", async () => {
+test("a caller of the public port cannot keep its request from being traced", async () => {
   const unasked = "5".repeat(32);
   const headers = { traceparent: `00-${unasked}-${"6".repeat(16)}-00` };
   expect((await room.request("/v1/documents?type=core/tag", { headers })).status).toBe(200);

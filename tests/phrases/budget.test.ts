@@ -17,42 +17,62 @@ afterAll(async () => {
 const csv = (rows: number, language: string) =>
   ["language,phrase", ...Array.from({ length: rows }, (_, n) => `${language},ord ${n}`)].join("\r\n");
 
-test("an import costs one write and one more for each 100 rows, or writes nothing", async () => {
-  const { gateway, tenants } = stack.dev;
-  const demo = openDictionary(gateway, tenants[0]!.apiKey);
-  expect((await demo.import(csv(300, "sv"))).status).toBe(200);
+/** A new tenant, whose budget is whole. */
+async function openTenant(tenantId: string): Promise<ReturnType<typeof openDictionary>> {
+  const { gateway, grpc } = stack.dev;
+  using access = openRpcClient(AccessService, { target: grpc.access, defaultTimeoutMs: 5_000 });
+  const asAdmin = { headers: { "vidimus-role": "admin" } };
+  await access.createTenant({ tenantId, name: tenantId }, asAdmin);
+  const scopes = ["phrases:read", "phrases:write"];
+  const { secret } = await access.createApiKey({ tenantId, name: "k", scopes }, asAdmin);
+  return openDictionary(gateway, secret);
+}
 
-  const refused = await demo.import(csv(300, "en"));
+type Dictionary = Awaited<ReturnType<typeof openTenant>>;
+
+/** How many single writes the tenant's budget still admits. */
+async function writesLeft(dictionary: Dictionary): Promise<number> {
+  for (let count = 0; ; count += 1) {
+    const { status } = await dictionary.delete("x");
+    if (status === 429) return count;
+    expect(status).toBe(404);
+  }
+}
+
+test("an import costs one write and one more for each 100 rows", async () => {
+  const tenant = await openTenant("payer");
+  expect((await tenant.import(csv(300, "sv"))).status).toBe(200);
+  expect(await writesLeft(tenant)).toBe(2);
+});
+
+test("an import that costs more than the budget has left is refused whole, and costs one write", async () => {
+  const tenant = await openTenant("refused");
+  expect((await tenant.import(csv(300, "sv"))).status).toBe(200);
+  const refused = await tenant.import(csv(300, "en"));
   expect(refused.status).toBe(429);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   const { error } = (await refused.json()) as { error: { code: string; message: string } };
   expect(error.code).toBe("RATE_LIMITED");
   expect(error.message).toContain("Write budget");
-  expect(await phrasesOf(demo.get("?language=en"))).toEqual([]);
-
-  // The import has cost four writes and the refused one has cost one, so one is left.
-  expect((await demo.send("PUT", "", '{"language":"en","phrase":"a"}')).status).toBe(200);
-  expect((await demo.send("PUT", "", '{"language":"en","phrase":"b"}')).status).toBe(429);
+  expect(await phrasesOf(tenant.get("?language=en"))).toEqual([]);
+  expect(await writesLeft(tenant)).toBe(1);
 });
 
-test("an import that validation refuses is refunded all but two writes; blank rows count as rows", async () => {
-  const { gateway, tenants } = stack.dev;
-  const rival = openDictionary(gateway, tenants[1]!.apiKey);
-  const refused = await rival.import(`${csv(250, "sv")}\r\nsv,${"\r\n".repeat(149)}`);
-  expect(refused.status).toBe(400);
-  // One write for the request and one for up to 1,000 rows are spent: four are left.
-  expect((await rival.import(`${csv(50, "sv")}${"\r\n".repeat(151)}`)).status).toBe(200);
-  expect((await rival.delete("x")).status).toBe(404);
-  expect((await rival.delete("x")).status).toBe(429);
+test("an import that validation refuses is refunded all but two writes", async () => {
+  const tenant = await openTenant("invalid");
+  expect((await tenant.import(`${csv(399, "sv")}\r\nsv,`)).status).toBe(400);
+  // One write for the request and one for up to 1,000 rows are spent.
+  expect(await writesLeft(tenant)).toBe(4);
+});
+
+test("the blank rows of an import cost as much as others", async () => {
+  const tenant = await openTenant("blank");
+  expect((await tenant.import(`${csv(50, "sv")}${"\r\n".repeat(151)}`)).status).toBe(200);
+  expect(await writesLeft(tenant)).toBe(3);
 });
 
 test("an import larger than the budget is accepted, and costs all of it", async () => {
-  const { gateway, grpc } = stack.dev;
-  using access = openRpcClient(AccessService, { target: grpc.access, defaultTimeoutMs: 5_000 });
-  const asAdmin = { headers: { "vidimus-role": "admin" } };
-  await access.createTenant({ tenantId: "large", name: "large" }, asAdmin);
-  const { secret } = await access.createApiKey({ tenantId: "large", name: "k", scopes: ["phrases:write"] }, asAdmin);
-  const large = openDictionary(gateway, secret);
-  expect((await large.import(csv(5_000, "sv"))).status).toBe(200);
-  expect((await large.delete("x")).status).toBe(429);
+  const tenant = await openTenant("large");
+  expect((await tenant.import(csv(5_000, "sv"))).status).toBe(200);
+  expect(await writesLeft(tenant)).toBe(0);
 });

@@ -84,14 +84,14 @@ describe("GET /v1/phrases", () => {
     );
   });
 
-  test("200 for a language without phrases: an empty list, a header alone", async () => {
+  test("200 for a language without phrases: an empty list, or the header of a CSV alone", async () => {
     const [json, csv] = [await demo.get("?language=tlh"), await demo.get("?language=tlh&format=csv")];
     expect([json.status, csv.status]).toEqual([200, 200]);
     expect(await json.json()).toEqual({ ok: true, data: { phrases: [] } });
     expect(await csv.text()).toBe(`${phraseColumns}\r\n`);
   });
 
-  test("language matches exactly, in any case, and two aliases of a language are two languages", async () => {
+  test("language must match all but its case: neither a prefix nor an alias of a language finds it", async () => {
     const mine = freshLanguage();
     await demo.put({ language: mine.toUpperCase(), phrase: "p" });
     expect(await phrasesOf(demo.get(`?language=${mine.toUpperCase()}`))).toHaveLength(1);
@@ -101,25 +101,44 @@ describe("GET /v1/phrases", () => {
     expect(await phrasesOf(demo.get("?language=iw"))).toEqual([{ ...iw, language: "iw" }]);
   });
 
-  test("without language every language is listed, and only the tenant's own", async () => {
+  test("without language every language is listed", async () => {
     const [one, two] = [freshLanguage(), freshLanguage()];
     await demo.put({ language: one, phrase: "p" });
     await demo.put({ language: two, phrase: "p" });
     const listed = (await phrasesOf(demo.get())).map(({ language }) => language);
     expect(listed).toEqual(expect.arrayContaining([one, two]));
-    expect((await phrasesOf(rival.get())).map(({ language }) => language)).not.toContain(one);
   });
 
-  test("304 while nothing has changed, 200 after any change; each language and format has its own ETag", async () => {
+  test("another tenant's phrases are not listed", async () => {
     const language = freshLanguage();
-    const phrase = await demo.put({ language, phrase: "p" });
-    const tagOf = async (query: string) => (await demo.get(query)).headers.get("etag")!;
-    const tags = [`?language=${language}`, `?language=${language}&format=csv`, "?format=json", "?format=csv"];
-    const held = await Promise.all(tags.map(tagOf));
+    await demo.put({ language, phrase: "p" });
+    expect((await phrasesOf(rival.get())).map((each) => each.language)).not.toContain(language);
+    expect(await phrasesOf(rival.get(`?language=${language}`))).toEqual([]);
+  });
+
+  const tagOf = async (query: string) => (await demo.get(query)).headers.get("etag")!;
+  const queriesFor = (language: string) => [
+    `?language=${language}`,
+    `?language=${language}&format=csv`,
+    "?format=json",
+    "?format=csv",
+  ];
+
+  test("each language and format has its own ETag", async () => {
+    const language = freshLanguage();
+    await demo.put({ language, phrase: "p" });
+    const held = await Promise.all(queriesFor(language).map(tagOf));
     expect(new Set(held).size).toBe(4);
     expect(held.every((tag) => tag.startsWith('W/"'))).toBe(true);
-    const again = (n: number) => demo.get(tags[n], { "if-none-match": `"other", ${held[n]!}` });
-    for (const [n] of tags.entries()) {
+  });
+
+  test("304 while nothing has changed, and 200 after a change or a deletion", async () => {
+    const language = freshLanguage();
+    const phrase = await demo.put({ language, phrase: "p" });
+    const queries = queriesFor(language);
+    const held = await Promise.all(queries.map(tagOf));
+    const again = (n: number) => demo.get(queries[n], { "if-none-match": `"other", ${held[n]!}` });
+    for (const [n] of queries.entries()) {
       const response = await again(n);
       expect(response.status).toBe(304);
       expect(await response.text()).toBe("");
@@ -129,12 +148,12 @@ describe("GET /v1/phrases", () => {
     expect((await again(0)).status).toBe(304);
     await demo.put({ ...phrase, forbidden: true });
     expect((await again(0)).status).toBe(200);
-    const last = await tagOf(tags[0]!);
+    const last = await tagOf(queries[0]!);
     expect((await demo.delete(phrase.id)).status).toBe(200);
-    expect((await demo.get(tags[0], { "if-none-match": last })).status).toBe(200);
+    expect((await demo.get(queries[0], { "if-none-match": last })).status).toBe(200);
   });
 
-  test("HEAD answers the headers of GET and nothing else", async () => {
+  test("HEAD answers the Content-Type and ETag of GET without its body", async () => {
     const response = await demo.get("?format=csv", {}, "HEAD");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
@@ -167,20 +186,26 @@ describe("GET /v1/phrases", () => {
 });
 
 describe("PUT /v1/phrases", () => {
-  test("200: the phrase as it is kept; the same text again keeps its id and replaces the rest", async () => {
+  test("200: the phrase as it is kept", async () => {
     const language = freshLanguage();
     const response = await demo.send("PUT", "", JSON.stringify({ language, phrase: "kött", description: "x" }));
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");
     const { data } = (await response.json()) as { data: { phrase: PhraseJson } };
     expect(Object.keys(data)).toEqual(["phrase"]);
+    expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([data.phrase]);
+  });
+
+  test("200: the same text again keeps its id and replaces the rest", async () => {
+    const language = freshLanguage();
+    const first = await demo.put({ language, phrase: "kött", description: "x" });
     const again = await demo.put({ language, phrase: "ko\u0308tt", forbidden: true });
     expect(again).toMatchObject({
-      id: data.phrase.id,
+      id: first.id,
       phrase: "kött",
       description: "",
       forbidden: true,
-      createdAt: data.phrase.createdAt,
+      createdAt: first.createdAt,
     });
     expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([again]);
   });
@@ -192,7 +217,7 @@ describe("PUT /v1/phrases", () => {
     expect((await phrasesOf(rival.get())).some(({ id }) => id === phrase.id)).toBe(false);
   });
 
-  test("409 CONFLICT when the id belongs to one phrase and the text to another; neither is changed", async () => {
+  test("409 CONFLICT without a change when the id belongs to one phrase and the text to another", async () => {
     const language = freshLanguage();
     const a = await demo.put({ language, phrase: "a" });
     const b = await demo.put({ language, phrase: "b" });
@@ -221,7 +246,7 @@ describe("PUT /v1/phrases", () => {
     ["mistakes that are a string", '{"language":"sv","phrase":"p","commonMistakes":"q"}', "/commonMistakes"],
     ["a mistake with |", '{"language":"sv","phrase":"p","commonMistakes":["q|r"]}', "/commonMistakes/0"],
     ["a description of lines", String.raw`{"language":"sv","phrase":"p","description":"a\nb"}`, "/description"],
-  ])("400 INVALID_PAYLOAD for %s, with the pointer of the faulty member if there is one", async ([, body, pointer]) => {
+  ])("400 INVALID_PAYLOAD for %s, with a pointer to the faulty member, if any", async ([, body, pointer]) => {
     const { status, code, details = [] } = await refusal(demo.send("PUT", "", body));
     expect([status, code]).toEqual([400, "INVALID_PAYLOAD"]);
     if (pointer !== "") expect(details).toContainEqual(expect.objectContaining({ pointer }));
@@ -328,7 +353,7 @@ describe("POST /v1/phrases/import", () => {
 });
 
 describe("DELETE /v1/phrases/:id", () => {
-  test("200 with the id, in any case, after which the phrase is not listed; 404 the second time", async () => {
+  test("200 for the id even in upper case, and 404 for a repeat, since the phrase is gone", async () => {
     const language = freshLanguage();
     const { id } = await demo.put({ language, phrase: "p" });
     const response = await demo.delete(id.toUpperCase());

@@ -38,7 +38,7 @@ test.for([
   ["CSV of quoted line breaks", "text/csv", "language,phrase\n", 'sv,"a\nb"\n'],
   ["an array of empty objects", "application/json", "[", "{},"],
   ["an object of phrases", "application/json", '{"tenant":"x","phrases":[', ' {"a":["]\\"",1,2]} ,'],
-] as const)("%s is refused at its row 50,001, before the body has ended", { timeout: 15_000 }, async (form) => {
+] as const)("%s is refused for more than 50,000 rows before the body has ended", { timeout: 15_000 }, async (form) => {
   const [, type, head, row] = form;
   const { status, message } = await answerTo([head, row.repeat(rowsMax), row.repeat(2)], type);
   expect([status, message]).toEqual([400, "nothing was imported: an import has at most 50,000 rows"]);

@@ -107,7 +107,7 @@ async function growthDuring(work: () => Promise<void>): Promise<{ name: string; 
 }
 
 /**
- * Runs `work`, prints `what` it is and its result, and holds the growth of each process to 64 MB.
+ * Runs `work`, prints `what` it is and its result, and holds the growth of each process to 64 MiB.
  */
 async function withinMemory(what: unknown, work: () => Promise<unknown>): Promise<void> {
   let result: unknown;
@@ -126,7 +126,7 @@ test.for([
   { format: "csv", encoding: "gzip", needle: "\r\n", expected: million + 1, pauseMs: 0 },
   { format: "csv", encoding: "br", needle: "\r\n", expected: million + 1, pauseMs: 0 },
   { format: "csv", encoding: "identity", needle: "\r\n", expected: million + 1, pauseMs: 10_000 },
-])("a $format export of a million phrases ($encoding, pause $pauseMs ms) costs no process over 64 MB", async (run) => {
+])("a $format export of a million ($encoding, pause $pauseMs ms) costs no process over 64 MiB", async (run) => {
   await fresh(run.format, run.encoding);
   let paused = run.pauseMs === 0;
   await withinMemory(run, async () => {
@@ -221,7 +221,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
     }
   }
 
-  test("hold every phrase once, in order, and each reads its own rows", async () => {
+  test("each read and hold the next 200 phrases in order, and no others", async () => {
     await withinMemory("all pages", async () => {
       let seen = 0;
       const { result, entries } = await reads(() =>
@@ -237,7 +237,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
   });
 
   test.for<Asked>([{}, { language: "sv" }, { contains: "NUMMER" }, { language: "sv", contains: "NUMMER" }])(
-    "of %o are right wherever they begin, also a search that every phrase matches",
+    "asked for with %o hold the next phrases wherever they begin",
     async (asked) => {
       const last = size - 100;
       const starts = [...(asked.language ? [] : [0, rowsPerImport - 100]), rowsPerImport, 950_000, last];
@@ -255,12 +255,12 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
   );
 
   test.for([
-    { contains: "NÅL", language: "", limit: 50 },
-    { contains: "NÅL", language: "sv", limit: 1 },
-    { contains: "saknas", language: "", limit: 50 },
-    { contains: "saknas", language: "sv", limit: 50 },
-  ])("of a search for $contains ($language, $limit a page) find all there is, once, in order", async (run) => {
-    const { limit, ...asked } = run;
+    { contains: "NÅL", language: "", where: "both languages", limit: 50 },
+    { contains: "NÅL", language: "sv", where: "sv", limit: 1 },
+    { contains: "saknas", language: "", where: "both languages", limit: 50 },
+    { contains: "saknas", language: "sv", where: "sv", limit: 50 },
+  ])("of a search for $contains in $where, $limit a page, find all there is, once, in order", async (run) => {
+    const { limit, where: _where, ...asked } = run;
     const rows = asked.contains === "saknas" ? [] : planted;
     const english = asked.language === "" ? rows.filter((row) => row < rowsPerImport) : [];
     const expected = [...english, ...rows.map((row) => row + rowsPerImport)].map((position) => keyOf(at(position)));
@@ -303,7 +303,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
     }
 
     test.for(["?", "?contains=NUMMER&", "?language=sv&", "?language=sv&contains=NUMMER&"])(
-      "are shown for %s with their numbers, the first, the next, one far behind and the last",
+      "for %s show their phrases and numbers wherever they begin",
       async (query) => {
         const begin = query.includes("language") ? rowsPerImport : 0;
         const textsFrom = (position: number) =>
@@ -333,7 +333,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
       },
     );
 
-    test("of a rare search are followed by Next to the end, and empty ones say that there are more", async () => {
+    test("of a rare search lead by Next to every match, past empty pages that say to go on", async () => {
       await withinMemory("the console's search", async () => {
         const found: string[] = [];
         let next: URL | undefined = new URL(`${base}?contains=N%C3%85L`);
@@ -379,7 +379,7 @@ function renameOneByOne() {
   };
 }
 
-test("an export of a million phrases shows one moment within 64 MB, though phrases are renamed meanwhile", async () => {
+test("an export of a million phrases shows one moment, though phrases are renamed meanwhile", async () => {
   const rows = Array.from({ length: movers }, (_, n) => `${moverId(n)},sv,m ${n}`);
   expect((await demo.import(["id,language,phrase", ...rows].join("\n"))).status).toBe(200);
   await fresh("csv", "identity");

@@ -49,7 +49,7 @@ async function timed(work: () => Promise<number>): Promise<number> {
   return performance.now() - begun;
 }
 
-test("readers that stop reading hold their tenant's share of exports, and a neighbour's calls go on", async () => {
+test("readers that stop reading hold no more than their tenant's share, so a neighbour's calls go on", async () => {
   const { gateway, tenants } = stack.dev;
   const [attackerKey, neighbourKey] = tenants.map(({ apiKey }) => apiKey) as [string, string];
   const attacker = openDictionary(gateway, attackerKey);

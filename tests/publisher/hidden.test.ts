@@ -131,17 +131,18 @@ describe("searched on every path,", () => {
     expect(await seek(hidden)).not.toContain("The DRAFT");
   });
 
-  test.each([[[]], [["withhold"]], [["kill"]]])(
-    "a core/newswire is not found when published and then %j",
-    async (path) => {
-      const hidden = marked("core/newswire", "WIRE");
-      await publish(room, hidden.draft);
-      for (const name of path) await transition(room, hidden.id, name);
-      const text = await seek(hidden);
-      expect(text).not.toContain("The WIRE");
-      expect(text).not.toContain("core/newswire");
-    },
-  );
+  test.each([
+    ["published", []],
+    ["published and withheld", ["withhold"]],
+    ["published and killed", ["kill"]],
+  ])("a core/newswire that was %s is not found", async (_how, path) => {
+    const hidden = marked("core/newswire", "WIRE");
+    await publish(room, hidden.draft);
+    for (const name of path) await transition(room, hidden.id, name);
+    const text = await seek(hidden);
+    expect(text).not.toContain("The WIRE");
+    expect(text).not.toContain("core/newswire");
+  });
 
   test.each(publishable)("a %s that was withheld is not found, nor its snapshots", async (type) => {
     const hidden = marked(type, "WITHHELD");

@@ -125,21 +125,27 @@ describe("versions", () => {
     expect(versions[0]).toMatchObject({ version: 1, sequence: 3, sha256: snapshots[1]?.sha256 });
   });
 
-  test("answer 304 until the next publication, and one version answers 304 even after it", async () => {
+  /** Statuses for the ETag of a path: at once, after an edit, and after the next publication. */
+  async function statusesFor(path: string): Promise<number[]> {
     const draft = draftOf("core/article");
     const id = await publish(room, draft);
     await signedVersion(id, 1);
-    const urls = [`/v1/publisher/documents/${id}/versions`, `/v1/publisher/documents/${id}/versions/1`];
-    const tags = await Promise.all(urls.map(async (url) => (await room.request(url)).headers.get("etag") ?? ""));
-    const statuses = () =>
-      Promise.all(
-        urls.map(async (url, at) => (await room.request(url, { headers: { "if-none-match": tags[at] ?? "" } })).status),
-      );
-    expect(await statuses()).toEqual([304, 304]);
+    const url = `/v1/publisher/documents/${id}${path}`;
+    const tag = (await room.request(url)).headers.get("etag") ?? "";
+    const status = async () => (await room.request(url, { headers: { "if-none-match": tag } })).status;
+    const statuses = [await status()];
     await edit(room, { ...draft, title: "Second" }, 1);
-    expect(await statuses()).toEqual([304, 304]);
+    statuses.push(await status());
     await transition(room, id, "publish", 2);
-    expect(await statuses()).toEqual([200, 304]);
+    return [...statuses, await status()];
+  }
+
+  test("answer 304 until the next publication", async () => {
+    expect(await statusesFor("/versions")).toEqual([304, 304, 200]);
+  });
+
+  test("answer 304 one by one, even after the next publication", async () => {
+    expect(await statusesFor("/versions/1")).toEqual([304, 304, 304]);
   });
 });
 

@@ -96,7 +96,7 @@ describe("3: usable is the only status that can be read", () => {
     expect(page.items.map((item) => item.id)).toContain(id);
   });
 
-  test("a withheld document cannot be read after the transition is answered", async () => {
+  test("a withheld document cannot be read once the transition is answered", async () => {
     const id = await applyAll(["publish"]);
     expect(await isReadable(id)).toBe(true);
     await room.transition(id, "withhold");

@@ -63,7 +63,7 @@ describe("4.2: published content only", () => {
     expect(await pageOf(room)).toEqual({ items: [], nextCursor: "", hasMore: false });
   });
 
-  test("each of the five types shows only its own documents; newswire is never shown", async () => {
+  test("each of the five types shows its own documents only, and no newswire", async () => {
     const room = await tenants.create();
     const ids: Record<string, string> = {};
     for (const [type, parts] of Object.entries({ ...publishable, "core/newswire": { meta: {}, content: {} } })) {
@@ -121,7 +121,7 @@ describe("2.1: the read projection", () => {
 });
 
 describe("4.2 rules 1 to 3: keyset paging", () => {
-  test("newest first, ties by id descending, every document once, whatever the page size", async () => {
+  test("pages of any size show every document once, newest first, ties by id descending", async () => {
     const room = await tenants.create();
     const ids = [...(await publishMany(room, 64)), ...(await publishMany(room, 20)), ...(await publishMany(room, 1))];
     const whole = await pageOf(room, { limit: "200" });
@@ -306,7 +306,7 @@ describe("4.2 query parameters", () => {
     "2020-01-01",
     "20200101T000000Z",
     "2016-12-31T23:59:60Z",
-  ])("updatedSince=%s is ISO 8601", async (since) => {
+  ])("updatedSince=%s is taken", async (since) => {
     const answer = room.request(`/v1/documents?type=core/article&limit=200&updatedSince=${since}`);
     expect((await success<Page>(answer, 200)).items).toHaveLength(ids.length);
   });
@@ -337,7 +337,7 @@ describe("4.2 query parameters", () => {
     expect((await pageOf(room, { updatedSince: later })).items).toEqual([]);
   });
 
-  test.each([
+  const malformed = [
     "",
     "x",
     "%00",
@@ -349,22 +349,29 @@ describe("4.2 query parameters", () => {
     "../..",
     "%F0%9F%98%80",
     encodeURIComponent('{"updated_at":"2026"}'),
-    "A".repeat(4_000),
-  ])("a malformed cursor (%j) is answered with the first page", async (cursor) => {
-    const answer = room.request(`/v1/documents?type=core/article&limit=3&cursor=${cursor}`);
-    expect(await success<Page>(answer, 200)).toEqual(await pageOf(room, { limit: "3" }));
-  });
+  ].map((cursor) => [JSON.stringify(cursor), cursor] as const);
 
-  test("a cursor that was cut or lengthened answers the first page", async () => {
+  test.each([...malformed, ["4,000 letters", "A".repeat(4_000)] as const])(
+    "a malformed cursor (%s) is answered with the first page",
+    async (_, cursor) => {
+      const answer = room.request(`/v1/documents?type=core/article&limit=3&cursor=${cursor}`);
+      expect(await success<Page>(answer, 200)).toEqual(await pageOf(room, { limit: "3" }));
+    },
+  );
+
+  test("a cursor that was cut or lengthened is answered with the first page", async () => {
     const { nextCursor } = await pageOf(room, { limit: "3" });
     for (const cursor of [nextCursor.slice(0, -4), `${nextCursor}AAAA`, `A${nextCursor}`]) {
       expect(idsOf(await pageOf(room, { limit: "3", cursor }))).toEqual(idsOf(await pageOf(room, { limit: "3" })));
     }
   });
 
-  test("a cursor fits a URL as it is, and names neither tenant nor document type", async () => {
+  test("a cursor fits a URL as it is", async () => {
+    expect((await pageOf(room, { limit: "1" })).nextCursor).toMatch(/^[\w-]{1,128}$/);
+  });
+
+  test("a cursor names neither tenant nor document type", async () => {
     const { nextCursor } = await pageOf(room, { limit: "1" });
-    expect(nextCursor).toMatch(/^[\w-]{1,128}$/);
     expect(Buffer.from(nextCursor, "base64url").toString("latin1")).not.toMatch(new RegExp(`${room.tenantId}|article`));
   });
 
@@ -390,37 +397,47 @@ describe("4.2 query parameters", () => {
 });
 
 describe("caching", () => {
-  test("304 while nothing of the type has changed; 200 after a publication and after a withdrawal", async () => {
+  async function fresh(room: Newsroom): Promise<string> {
+    const answer = await get(room);
+    expect(answer.headers.get("cache-control")).toBe("private, no-cache");
+    await answer.arrayBuffer();
+    return answer.headers.get("etag")!;
+  }
+
+  async function conditional(room: Newsroom, tag: string) {
+    const answer = await get(room, {}, { "if-none-match": tag });
+    return { status: answer.status, etag: answer.headers.get("etag"), text: await answer.text() };
+  }
+
+  test("If-None-Match may name the ETag without W/, name it in a list, or be *", async () => {
     const room = await tenants.create();
-    const [id] = await publishMany(room, 1);
-    const fresh = async () => {
-      const answer = await get(room);
-      expect(answer.headers.get("cache-control")).toBe("private, no-cache");
-      await answer.arrayBuffer();
-      return answer.headers.get("etag")!;
-    };
-    const conditional = async (tag: string) => {
-      const answer = await get(room, {}, { "if-none-match": tag });
-      return { status: answer.status, etag: answer.headers.get("etag"), text: await answer.text() };
-    };
-    const held = await fresh();
+    await publishMany(room, 1);
+    const held = await fresh(room);
     expect(held).toMatch(/^W\/"/);
     for (const tag of [held, `"x", ${held}`, held.replace("W/", ""), "*"]) {
-      expect(await conditional(tag)).toEqual({ status: 304, etag: held, text: "" });
+      expect(await conditional(room, tag)).toEqual({ status: 304, etag: held, text: "" });
     }
-    for (const tag of ['"other"', '"a,*,b"', `"a,${held},b"`]) expect((await conditional(tag)).status).toBe(200);
+    for (const tag of ['"other"', '"a,*,b"', `"a,${held},b"`]) {
+      expect((await conditional(room, tag)).status).toBe(200);
+    }
+  });
 
+  test("304 until a document of the type is published or withheld", async () => {
+    const room = await tenants.create();
+    const [id] = await publishMany(room, 1);
+    const held = await fresh(room);
+    expect((await conditional(room, held)).status).toBe(304);
     await room.push();
-    expect((await conditional(held)).status).toBe(304);
+    expect((await conditional(room, held)).status).toBe(304);
     const tag = await room.push({ type: "core/tag", ...publishable["core/tag"] });
     await room.transition(tag, "publish");
-    expect((await conditional(held)).status).toBe(304);
+    expect((await conditional(room, held)).status).toBe(304);
 
     await publishMany(room, 1);
-    expect(await conditional(held)).toMatchObject({ status: 200, text: expect.stringContaining(id!) as string });
-    const second = await fresh();
+    expect(await conditional(room, held)).toMatchObject({ status: 200, text: expect.stringContaining(id!) as string });
+    const second = await fresh(room);
     await room.transition(id!, "withhold");
-    expect((await conditional(second)).status).toBe(200);
+    expect((await conditional(room, second)).status).toBe(200);
   });
 
   test("an ETag is valid for its query and its tenant only", async () => {
@@ -434,7 +451,7 @@ describe("caching", () => {
     expect((await get(rival, {}, { "if-none-match": etag })).status).toBe(200);
   });
 
-  test("HEAD answers the headers of GET without the body", async () => {
+  test("HEAD answers the ETag, Content-Type and Cache-Control of GET without the body", async () => {
     const room = await tenants.create();
     await publishMany(room, 1);
     const path = "/v1/documents?type=core/article";

@@ -35,7 +35,7 @@ describe("4.8: the answer", () => {
     expect(Object.keys((await answer.json()) as object)).toEqual(["active", "keys"]);
   });
 
-  test("needs no key, and ignores the Authorization header", async () => {
+  test("is the same without an Authorization header and with any", async () => {
     using room = openNewsroom(stack.dev);
     const list = await readKeys();
     for (const authorization of ["", "Bearer nonsense", "Basic eDp5", `Bearer ${room.apiKey}`]) {
@@ -45,10 +45,19 @@ describe("4.8: the answer", () => {
     }
   });
 
-  test("active names exactly one of the listed keys", async () => {
+  test("names exactly one of the listed keys as active", async () => {
     const { active, keys } = await readKeys();
     expect(active).not.toBeNull();
     expect(keys.filter(({ keyId }) => keyId === active)).toHaveLength(1);
+  });
+
+  test("may be read by pages of every origin", async () => {
+    const { headers } = await fetchKeys({ headers: { origin: "https://example.org" } });
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("has no private key", async () => {
+    expect(await (await fetchKeys()).text()).not.toMatch(/private|secret|sealed|"d"/i);
   });
 });
 
@@ -67,7 +76,7 @@ describe("2.3: an entry", () => {
     expect(new Set(keys.map(({ keyId }) => keyId)).size).toBe(keys.length);
   });
 
-  test("publicKey is an Ed25519 key as SPKI DER, and keyId follows from it", async () => {
+  test("has an Ed25519 key as SPKI DER for its publicKey, from which its keyId follows", async () => {
     for (const { keyId, publicKey } of (await readKeys()).keys) {
       const spki = Uint8Array.from(Buffer.from(publicKey, "base64"));
       const key = await crypto.subtle.importKey("spki", spki, "Ed25519", true, ["verify"]);
@@ -77,14 +86,14 @@ describe("2.3: an entry", () => {
     }
   });
 
-  test("validUntil is null for the key that signs and for no other", async () => {
+  test("has null for its validUntil when its key signs, and only then", async () => {
     const { active, keys } = await readKeys();
     expect(keys.filter(({ validUntil }) => validUntil === null).map(({ keyId }) => keyId)).toEqual([active]);
     const { validFrom } = keys.find(({ keyId }) => keyId === active)!;
     expect(Date.parse(validFrom)).toBeLessThanOrEqual(Date.now());
   });
 
-  test("the next signing key is listed long before it signs, with its validFrom", async () => {
+  test("of the next signing key is listed long before its validFrom", async () => {
     const { active, keys } = await readKeys();
     const next = keys.filter(({ keyId, validFrom }) => keyId !== active && Date.parse(validFrom) > Date.now());
     expect(next).toHaveLength(1);
@@ -92,36 +101,30 @@ describe("2.3: an entry", () => {
     expect(Date.parse(next[0]!.validFrom) - Date.now()).toBeGreaterThan(3 * 3_600_000);
     expect(next[0]!.validUntil! > next[0]!.validFrom).toBe(true);
   });
-
-  test("the list holds no private key", async () => {
-    expect(await (await fetchKeys()).text()).not.toMatch(/private|secret|sealed|"d"/i);
-  });
 });
 
-describe("8: the trust list may be kept for an hour", () => {
-  test("every cache may keep the answer for an hour, and pages of every origin may read it", async () => {
-    const { headers } = await fetchKeys({ headers: { origin: "https://example.org" } });
-    expect(headers.get("cache-control")).toMatch(/^public, max-age=3600\b/);
-    expect(headers.get("access-control-allow-origin")).toBe("*");
+describe("8: the trust list", () => {
+  test("may be kept for an hour by every cache", async () => {
+    expect((await fetchKeys()).headers.get("cache-control")).toMatch(/^public, max-age=3600\b/);
   });
 
-  test("304 for the ETag of the list", async () => {
+  test("is 304 for its own ETag, and for no other", async () => {
     const etag = (await fetchKeys()).headers.get("etag")!;
     const answer = await fetchKeys({ headers: { "if-none-match": etag } });
     expect([answer.status, await answer.text()]).toEqual([304, ""]);
     expect((await fetchKeys({ headers: { "if-none-match": '"other"' } })).status).toBe(200);
   });
 
-  test("HEAD answers the headers alone", async () => {
+  test("answers HEAD with its ETag and without a body", async () => {
     const answer = await fetchKeys({ method: "HEAD" });
     expect([answer.status, await answer.text()]).toEqual([200, ""]);
     expect(answer.headers.get("etag")).toBe((await fetchKeys()).headers.get("etag"));
   });
 });
 
-describe("4.8: the list is stated", () => {
-  test("200 and 304 carry the same statement about the body, for browsers of every origin, too", async () => {
-    const answer = await fetchKeys({ headers: { origin: "https://example.org" } });
+describe("4.8: the signed statement about the list", () => {
+  test("is the same with 200 and 304", async () => {
+    const answer = await fetchKeys();
     const body = await answer.text();
     const { keys, listKey, revision } = await verified(answer, body);
     expect(revision).toBeGreaterThan(0);
@@ -129,15 +132,24 @@ describe("4.8: the list is stated", () => {
     const unchanged = await fetchKeys({ headers: { "if-none-match": answer.headers.get("etag")! } });
     expect(unchanged.status).toBe(304);
     expect(await verified(unchanged, body, listKey)).toMatchObject({ revision });
-    const exposed = answer.headers.get("access-control-expose-headers")?.split(", ");
+  });
+
+  test("may be read by pages of every origin", async () => {
+    const { headers } = await fetchKeys({ headers: { origin: "https://example.org" } });
+    const exposed = headers.get("access-control-expose-headers")?.split(", ");
     expect(exposed).toEqual(expect.arrayContaining(["vidimus-trust-statement", "vidimus-trust-signature"]));
+  });
+
+  test("does not hold for a changed list", async () => {
+    const answer = await fetchKeys();
+    const body = await answer.text();
     const another = body.replace('"validFrom":"2', '"validFrom":"1');
     await expect(verified(answer, another)).rejects.toThrow("digest: another list was stated");
   });
 });
 
-describe("4.8: a development setup without keys", () => {
-  test("active is null while signing is disabled, and every listed key has a validUntil", async () => {
+describe("4.8: a development setup without signing", () => {
+  test("lists no key as active, and so none without a validUntil", async () => {
     const unsigned = await sharedConstellation({ env: { SIGNING: "off" } });
     const answer = await fetch(`${unsigned.dev.gateway}/api/keys`);
     expect(answer.status).toBe(200);

@@ -144,7 +144,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     }
   });
 
-  test("rule 2: another tenant's key finds nothing by this tenant's ids and cursors", async () => {
+  test("rule 2: another tenant's key finds and changes nothing by this tenant's ids and cursors", async () => {
     const before = await stateOfRoom();
     for (const pathValue of [owned.documentId, owned.draftId, owned.phrase.id, owned.endpointId]) {
       const answer = await call(operation, { ...bearer(rival.apiKey), pathValue });
@@ -291,7 +291,7 @@ describe("5 rules 1, 3 and 7: keys", () => {
     expect(rows[0]).toContain(hash("sha256", key, "base64"));
   });
 
-  test("a key gains a scope only when it is granted, and loses one when it is taken, at once", async () => {
+  test("a key has a scope from the moment it is granted until the moment it is taken away", async () => {
     const { key, keyId } = await tenants.issue(room.tenantId, ["publisher:read"]);
     const statuses = async () => {
       const phrases = await fetch(`${stack.dev.gateway}/v1/phrases`, { headers: bearer(key) });

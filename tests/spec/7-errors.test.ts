@@ -86,7 +86,7 @@ describe("7: beyond the list, still in the envelope", () => {
     "/favicon.ico",
     "/%2e%2e/etc/passwd",
     "/vidimus.documents.v1.DocumentService/CreateDocument",
-  ])("NOT_FOUND is 404 for an unknown path, with and without a key: %s", async (path) => {
+  ])("an unknown path is 404 with and without a key: %s", async (path) => {
     await refusal(room.request(path), 404, "NOT_FOUND");
     await refusal(room.request(path, { method: "POST", headers: json, body: "{}" }), 404, "NOT_FOUND");
     await refusal(fetch(stack.dev.gateway + path), 404, "NOT_FOUND");
@@ -101,46 +101,40 @@ describe("7: beyond the list, still in the envelope", () => {
 
   const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"];
 
-  test.each(byUrl)(
-    "METHOD_NOT_ALLOWED is 405 for methods that $url does not serve; Allow lists those that it serves",
-    async ({ url, served }) => {
-      const path = url.replaceAll(/:\w+/g, randomUUID());
-      for (const method of methods.filter((name) => !served.includes(name))) {
-        const answer = await room.request(path, { method });
-        expect([method, answer.status]).toEqual([method, 405]);
-        const allowed = (answer.headers.get("allow") ?? "").split(", ");
-        expect(allowed).toEqual(expect.arrayContaining(served));
-        expect(allowed).not.toContain(method);
-        await refusal(answer, 405, "METHOD_NOT_ALLOWED");
-      }
-    },
-  );
+  test.each(byUrl)("405 with Allow for a method that is not served at $url", async ({ url, served }) => {
+    const path = url.replaceAll(/:\w+/g, randomUUID());
+    for (const method of methods.filter((name) => !served.includes(name))) {
+      const answer = await room.request(path, { method });
+      expect([method, answer.status]).toEqual([method, 405]);
+      const allowed = (answer.headers.get("allow") ?? "").split(", ");
+      expect(allowed).toEqual(expect.arrayContaining(served));
+      expect(allowed).not.toContain(method);
+      await refusal(answer, 405, "METHOD_NOT_ALLOWED");
+    }
+  });
 
   const withBody = operations.filter(({ body }) => body);
 
-  test.each(withBody)(
-    "UNSUPPORTED_MEDIA_TYPE is 415 at $method $url for another type, charset or encoding",
-    async (operation) => {
-      const path = operation.url.replaceAll(/:\w+/g, randomUUID());
-      const type = operation.body!.type;
-      for (const headers of [
-        { "content-type": "text/plain" },
-        { "content-type": "application/xml" },
-        { "content-type": `${type}-patch` },
-        { "content-type": "multipart/form-data; boundary=x" },
-        { "content-type": `${type}; charset=iso-8859-1` },
-        { "content-type": type, "content-encoding": "gzip" },
-      ]) {
-        const body =
-          "content-encoding" in headers ? new Uint8Array(gzipSync(exampleBody(operation))) : exampleBody(operation);
-        await refusal(room.request(path, { method: operation.method, headers, body }), 415, "UNSUPPORTED_MEDIA_TYPE");
-      }
-      const untyped = new Blob([exampleBody(operation)]);
-      await refusal(room.request(path, { method: operation.method, body: untyped }), 415, "UNSUPPORTED_MEDIA_TYPE");
-    },
-  );
+  test.each(withBody)("415 for another type, charset or encoding at $method $url", async (operation) => {
+    const path = operation.url.replaceAll(/:\w+/g, randomUUID());
+    const type = operation.body!.type;
+    for (const headers of [
+      { "content-type": "text/plain" },
+      { "content-type": "application/xml" },
+      { "content-type": `${type}-patch` },
+      { "content-type": "multipart/form-data; boundary=x" },
+      { "content-type": `${type}; charset=iso-8859-1` },
+      { "content-type": type, "content-encoding": "gzip" },
+    ]) {
+      const body =
+        "content-encoding" in headers ? new Uint8Array(gzipSync(exampleBody(operation))) : exampleBody(operation);
+      await refusal(room.request(path, { method: operation.method, headers, body }), 415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    const untyped = new Blob([exampleBody(operation)]);
+    await refusal(room.request(path, { method: operation.method, body: untyped }), 415, "UNSUPPORTED_MEDIA_TYPE");
+  });
 
-  test.each(withBody)("PAYLOAD_TOO_LARGE is 413 at $method $url, announced or not", async (operation) => {
+  test.each(withBody)("413 at $method $url above 10 MiB, with or without Content-Length", async (operation) => {
     const path = operation.url.replaceAll(/:\w+/g, randomUUID());
     const headers = { "content-type": operation.body!.type };
     const large = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
@@ -156,7 +150,7 @@ describe("7: beyond the list, still in the envelope", () => {
     await refusal(room.request(path, streamed), 413, "PAYLOAD_TOO_LARGE");
   });
 
-  test("a byte more than 1 MiB is too large for a document, announced or not", async () => {
+  test("413 for a document of a byte more than 1 MiB, with or without Content-Length", async () => {
     const body = JSON.stringify(article({ content: { text: "x".repeat(1024 * 1024) } })).slice(0, 1024 * 1024 + 1);
     await refusal(post(body), 413, "PAYLOAD_TOO_LARGE");
     const streamed = { method: "POST", headers: json, body: new Blob([body]).stream(), duplex: "half" } as RequestInit;
@@ -164,7 +158,7 @@ describe("7: beyond the list, still in the envelope", () => {
   });
 
   test.each(operations.filter(({ url }) => url.startsWith("/v1/")))(
-    "an unknown query parameter is INVALID_QUERY at $method $url, and named",
+    "INVALID_QUERY names an unknown parameter at $method $url",
     async (operation) => {
       const variation = { authorization: `Bearer ${room.apiKey}`, query: { surprise: "1" } };
       const { message } = await refusal(callOperation(stack.dev.gateway, operation, variation), 400, "INVALID_QUERY");
@@ -238,22 +232,36 @@ describe("7: malformed HTTP", () => {
   });
 });
 
-test.each(byUrl)("OPTIONS is 204 without a body for $url; Allow lists the methods that it serves", async (row) => {
-  const options = await room.request(row.url.replaceAll(/:\w+/g, randomUUID()), { method: "OPTIONS" });
+const optionsOf = (url: string) => room.request(url.replaceAll(/:\w+/g, randomUUID()), { method: "OPTIONS" });
+
+test.each(byUrl)("OPTIONS is 204 with the served methods in Allow: $url", async ({ url, served }) => {
+  const options = await optionsOf(url);
   expect([options.status, await options.text()]).toEqual([204, ""]);
-  expect(options.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(row.served));
-  // Only the trust list may be read by pages of other origins.
-  expect(options.headers.get("access-control-allow-origin")).toBe(row.url === "/api/keys" ? "*" : null);
+  expect(options.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(served));
 });
 
-test("every answer has a new request id and X-Content-Type-Options", async () => {
-  const answers = await Promise.all(
-    ["/api/keys", "/v1/documents?type=core/tag", "/v1/documents", "/nowhere"].map((path) =>
+test("only the trust list may be read by pages of other origins", async () => {
+  for (const { url } of byUrl) {
+    const { headers } = await optionsOf(url);
+    expect([url, headers.get("access-control-allow-origin")]).toEqual([url, url === "/api/keys" ? "*" : null]);
+  }
+});
+
+/** A success, the trust list, a refusal and a 404. */
+const answersOfEachKind = () =>
+  Promise.all(
+    ["/v1/documents?type=core/tag", "/api/keys", "/v1/documents", "/nowhere"].map((path) =>
       room.request(path, { headers: { "x-request-id": "mine" } }),
     ),
   );
+
+test("every answer has a request id of its own, whatever the caller sends", async () => {
+  const answers = await answersOfEachKind();
   const ids = answers.map(({ headers }) => headers.get("x-request-id"));
   expect(new Set(ids).size).toBe(4);
   expect(ids).not.toContain("mine");
-  for (const { headers } of answers) expect(headers.get("x-content-type-options")).toBe("nosniff");
+});
+
+test("every answer has X-Content-Type-Options", async () => {
+  for (const { headers } of await answersOfEachKind()) expect(headers.get("x-content-type-options")).toBe("nosniff");
 });
