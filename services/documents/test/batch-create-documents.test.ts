@@ -79,12 +79,12 @@ async function createWrapped(intakeToken: string) {
   return (await documents.client.batchCreateDocuments({ items })).results[0]?.outcome.value;
 }
 
-test("a wrapped item without a token is invalid", async () => {
+test("a wrapped item without an intake token is invalid", async () => {
   const refusal = { kind: "invalid", reason: "missing", message: "draft.intake_token is missing" };
   expect(await createWrapped("")).toMatchObject(refusal);
 });
 
-test("a wrapped item that is repeated with its token is stored once", async () => {
+test("a wrapped item that is repeated with its intake token is stored once", async () => {
   const intakeToken = randomUUID();
   const first = await createWrapped(intakeToken);
   expect(first).toMatchObject({ documentId: expect.any(String) });

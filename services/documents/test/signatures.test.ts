@@ -55,7 +55,7 @@ test("without a key a snapshot has no attestation", async () => {
   expect(snapshots[0]!.attestation).toHaveLength(0);
 });
 
-test("the signatures of all tenants are listed once each, in one order, without unsigned snapshots", async () => {
+test("the signatures of all tenants are listed once each by tenant, without unsigned snapshots", async () => {
   const signed = await Promise.all(["b", "a", "b", "a", "c"].map((tenantId) => publish(tenantId)));
   await publish("a");
   const made = signed.map((reference, at) => signatureOf(reference, { keyId: `key-${at}`, fill: at + 1 }));

@@ -8,7 +8,7 @@ export const accessDatabase = "vidimus_access";
 
 /** Settings of the gateway. An undefined rate means no limit. */
 export interface GatewayConfig extends TeamsConfig {
-  /** Address of the public HTTP port. */
+  /** Address to which the public HTTP port is bound. */
   httpHost: string;
   /** Public HTTP port; 0 picks a free one. */
   httpPort: number;

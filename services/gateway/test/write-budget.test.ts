@@ -139,7 +139,7 @@ describe("several gateways on one budget", () => {
     charge.mockRestore();
   });
 
-  test("the largest import passes in a fresh window, although its first write leased a slice", async () => {
+  test("the largest import passes in a window in which one write has leased a slice", async () => {
     const [rate, tenantId] = [{ count: 600, windowMs: 600_000 }, newTenant()];
     const budget = openBudget(rate);
     await budget.charge(tenantId);

@@ -90,7 +90,7 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
 
 // The cases run at the same time, because a signer looks at its ring only once a second.
 test.concurrent.each(damages)(
-  "%s stops the signer within seconds, but not the last good trust list",
+  "%s stops the signer within seconds; the last good trust list is still served",
   async (_, damage, message) => {
     const database = testDatabaseName("signing");
     const rings = client.db(database).collection("ring");

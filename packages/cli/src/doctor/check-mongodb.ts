@@ -1,11 +1,9 @@
 import { messageOf } from "../cli-error.ts";
-import { broken, type Finding, ok, unchecked, warning } from "./finding.ts";
 import { checkClock } from "./check-clock.ts";
-import { lacksPatch, unpatchedFault } from "./mongodb-patch.ts";
-import { atLeast } from "./version.ts";
+import { checkMongodbVersion } from "./check-mongodb-version.ts";
+import { broken, type Finding, unchecked } from "./finding.ts";
 
 const check = "mongodb";
-const versionMin = "6.0.0";
 
 /** Connects like a service, and asks for version, replica set and time, which need no rights. */
 export async function checkMongodb(url: string | undefined): Promise<Finding[]> {
@@ -19,7 +17,7 @@ export async function checkMongodb(url: string | undefined): Promise<Finding[]> 
     const { setName, msg, localTime } = await mongo.db.command({ hello: 1 });
     const askedAtMs = (startedAtMs + Date.now()) / 2;
     const skewMs = localTime instanceof Date ? localTime.getTime() - askedAtMs : 0;
-    return [checkServer(String(version), nameOf(setName, msg)), checkClock("mongodb", skewMs)];
+    return [checkMongodbVersion(String(version), nameOf(setName, msg)), checkClock("mongodb", skewMs)];
   } catch (error) {
     const remedy =
       "Is it running, is the URL the services' own, and may this machine reach every member of the replica set?";
@@ -34,32 +32,6 @@ export async function checkMongodb(url: string | undefined): Promise<Finding[]> 
 function nameOf(setName: unknown, message: unknown): string | undefined {
   if (message === "isdbgrid") return "sharded cluster";
   return typeof setName === "string" ? `replica set ${setName}` : undefined;
-}
-
-function checkServer(version: string, name: string | undefined): Finding {
-  if (!atLeast(version, versionMin)) {
-    return broken(
-      check,
-      `${version} is older than ${versionMin}`,
-      "Upgrade MongoDB; transactions and clocks rely on it.",
-    );
-  }
-  if (!name) {
-    return broken(
-      check,
-      `${version}, no replica set`,
-      "Start mongod with --replSet: there are no transactions without.",
-    );
-  }
-  const patch = lacksPatch(version);
-  return patch === undefined ? ok(check, `${version}, ${name}`) : warning(check, `${version}, ${name}`, toPatch(patch));
-}
-
-function toPatch(patch: string): string {
-  return (
-    `Upgrade to ${patch} or newer: ${unpatchedFault}. ` +
-    "Until then let only the services reach it: docs/kubernetes.md, Tested versions."
-  );
 }
 
 /** Hides passwords, because the driver quotes URLs that it cannot parse. */

@@ -38,7 +38,7 @@ export async function send(page: Page, name: string): Promise<void> {
   await Promise.all([page.waitForEvent("load"), button.click()]);
 }
 
-/** Follows a link by its name, or by the beginning of its name. */
+/** Follows the first link of `main` with this name, and waits for its page. */
 export async function follow(page: Page, name: string | RegExp): Promise<void> {
   const link = page.getByRole("main").getByRole("link", { name, exact: true }).first();
   await Promise.all([page.waitForEvent("load"), link.click()]);

@@ -39,8 +39,8 @@ interface DevStackOptions {
   /** Deletes data and keys first. Downloaded binaries stay. */
   readonly fresh?: boolean;
   /**
-   * Whether to make certificates and users; doors, broker and database then refuse callers without
-   * them.
+   * Whether to make certificates and users. The doors, and a broker and a database that the stack
+   * starts, then refuse callers without them.
    */
   readonly mtls?: boolean;
   /** Starts the console, too. */

@@ -66,8 +66,8 @@ export async function acquireLock(
     const holder = await lockHolder(stateDir);
     if (database && !holder) return recordHolder(stateDir, database);
     database?.close();
-    // A killed holder has lost the kernel's lock a moment before it ends, so it is looked at again.
-    // One that lives on keeps the folder: `stack.lock` was deleted while it ran.
+    // With the lock in hand, a holder may be a killed process that ends in a moment. One that still
+    // runs at the next look keeps the folder: `stack.lock` was deleted while it ran.
     const isEnding = database !== undefined && holder?.pid !== endingPid;
     endingPid = database && holder?.pid;
     if (holder?.isStopping === false && !isEnding) {

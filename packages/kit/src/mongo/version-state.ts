@@ -19,7 +19,6 @@ interface VersionRow extends VersionState {
  */
 export const startOver = "is of an earlier build, and nothing was released yet: start over with `npm start -- --fresh`";
 
-/** Reads and updates the row that holds a database's `VersionState`. */
 export class VersionStates {
   readonly #db: Db;
   readonly #rows: Collection<VersionRow>;

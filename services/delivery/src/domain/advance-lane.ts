@@ -24,7 +24,10 @@ export interface LaneState<Row extends LaneRow> {
   readonly contiguous: number;
   /** Whether there may be undelivered rows that are not in `rows`. */
   readonly hasMore: boolean;
-  /** Whether all rows of the lane that are missing between those in `rows` were refused. */
+  /**
+   * Whether all rows of the lane that are missing between those in `rows` were refused; a refused
+   * row may then yield to the first one after them.
+   */
   readonly isTailNext: boolean;
   /** Whether the last one of `rows` is the lane's newest undelivered row. */
   readonly isTailEnd: boolean;

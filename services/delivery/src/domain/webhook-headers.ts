@@ -1,11 +1,12 @@
 import { createHmac, hash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
 
-/** The payload to post; only snapshots are signed by a key of the trust list. */
+/** The payload to post. */
 interface Posted {
   readonly webhookId: string;
   /** For example `snapshot.usable`. */
   readonly event: string;
+  /** Key of the trust list that signed the snapshot; absent for other events. */
   readonly keyId?: string;
   readonly body: Uint8Array;
 }

@@ -34,9 +34,9 @@ interface ReconcilerDeps {
 const pagesAhead = 4;
 
 /**
- * Walks documents' pending snapshots and ingests those that no message announced, so that a lost
- * message or a dead process loses no snapshot. The first walk starts at once, and another one when
- * the broker disconnects or connects again. Snapshots in ingest are skipped.
+ * Walks documents' pending snapshots and ingests those that are not in ingest already, so that a
+ * lost message or a dead process loses no snapshot. The first walk starts at once, and another one
+ * when the broker disconnects or connects again.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
   // The broker connection during the last walk.

@@ -76,7 +76,7 @@ export class LanesInHand {
   }
 }
 
-/** The row that a lane sends next. */
+/** The row that a lane sends next; undefined when it has none in memory. */
 export function rowOf({ state }: LeasedLane): SendableRow | undefined {
   return subjectOf(state);
 }

@@ -55,7 +55,7 @@ export class Sender implements AsyncDisposable {
   readonly #reservations: LaneReservations;
   readonly #slots = new AttemptSlots();
   readonly #running = new Set<Promise<void>>();
-  /** Queues with lanes due in the database whose bodies did not fit. */
+  /** Queues with lanes due in the database for whose bodies there was no free memory. */
   readonly #withoutCapacity = new Set<EndpointQueue>();
   /** Queues whose claim is under way, which may not have reserved its capacity yet. */
   readonly #claiming = new Set<EndpointQueue>();

@@ -90,7 +90,7 @@ export class StoredGates {
   /**
    * Stores the queue's gate while the endpoint is in trouble, and otherwise deletes the stored one.
    * Writes of an endpoint follow each other. When another process has written the gate since this
-   * one last did, the queue gets the gate of that process, unless it is out of date.
+   * one last read or wrote it, the queue gets the gate of that process, unless it is out of date.
    *
    * @param openSince when the breaker opened that has just closed, in milliseconds since 1970
    */

@@ -8,7 +8,7 @@ interface SecretOwner {
   readonly url: string;
 }
 
-/** The box is bound to the kind, too, so that sealed headers do not open as a secret. */
+/** A box opens only as the kind with which it was sealed, so headers do not open as a secret. */
 type SecretKind = "secret" | "headers";
 
 /** Encrypts the secrets and headers of endpoints. */

@@ -148,7 +148,7 @@ export interface SnapshotRow {
 }
 
 /**
- * `clocks`: one row for each tenant. A transaction that changes what readers see ticks before it
+ * `clocks`: one row for each tenant that has published. A transaction that changes what readers see ticks before it
  * writes anything else, so the order of commits is the order of `updated_at`.
  */
 export interface ClockRow {

@@ -25,8 +25,8 @@ export interface PhrasePage {
 }
 
 /**
- * Longest page token: a phrase of 256 four-byte characters and its language have 1,424 characters
- * in base64.
+ * Longest page token that is read. The longest that is made has 1,424 characters: a phrase of 256
+ * four-byte characters and its language, in base64.
  */
 const tokenCharsMax = 2_048;
 

@@ -19,7 +19,7 @@ test("the data key of one signing key does not open another's private key", asyn
   await expect(custody.open({ ...a, sealed: { ...a.sealed, envelope } })).rejects.toThrow("was changed");
 });
 
-test("a wrong KEK is a ConfigError that says so, without a byte of any KEK", async () => {
+test("a wrong KEK is a ConfigError that names the settings, and shows no bytes of a KEK", async () => {
   const key = await custody.generate();
   const opening = localWrappedCustody(kek(8), kek(9)).open(key);
   await expect(opening).rejects.toThrow(

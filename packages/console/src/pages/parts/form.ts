@@ -5,7 +5,7 @@ interface Field {
   readonly label: string;
   /** Shown below the label. */
   readonly hint?: Content;
-  /** The fault of the typed value. */
+  /** Shown below the hint. */
   readonly error?: string | undefined;
 }
 

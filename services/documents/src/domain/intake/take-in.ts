@@ -44,7 +44,7 @@ export interface IntakeStore {
 
 /**
  * `readDraft` of `checking/open-checking.ts` reads on the event loop or in a thread; `types` come
- * from `types/type-registry.ts`; `documents` is `store/head-store.ts`.
+ * from `domain/types/type-registry.ts`; `documents` is `store/head-store.ts`.
  */
 export interface IntakeDeps {
   documents: IntakeStore;

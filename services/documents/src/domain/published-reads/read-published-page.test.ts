@@ -62,7 +62,7 @@ async function tagOf(deps: ReturnType<typeof stores>, more: Partial<PageRequest>
   return { etag, notModified };
 }
 
-test("a reader without a tag costs no read of the clock", async () => {
+test("a reader without a tag costs no read of the clock that the process remembers", async () => {
   const deps = stores(at(7), at(7), [7, 3]);
   await tagOf(deps);
   expect(deps.looks).toEqual(["page"]);

@@ -184,8 +184,8 @@ class TenantQueue {
   }
 
   /**
-   * After an unexpected failure the batch is repeated in halves, until the transition that causes
-   * it fails alone.
+   * A `DomainError` rejects the batch. After an unexpected failure it is repeated in halves, until
+   * the transition that causes the failure fails alone.
    */
   #fail(batch: readonly Waiting[], error: unknown): void {
     if (batch.length === 1 || error instanceof DomainError) for (const entry of batch) entry.reject(error);

@@ -48,7 +48,12 @@ export function settleSnapshots(
   };
 }
 
-/** One log line for a call, because with a wrong key on either side every signature is refused. */
+/**
+ * Refuses the call if there are unendorsed signatures, and logs one line for all of them: while
+ * documents and signing have different attestation keys, every signature is refused.
+ *
+ * @throws DomainError `failed_precondition`
+ */
 function refuse(log: SettleSnapshotsDeps["log"], unendorsed: readonly SnapshotSettlement[]): void {
   const [first] = unendorsed;
   if (!first) return;

@@ -154,8 +154,9 @@ async function* observed<T>(messages: AsyncIterable<T>, done: (error?: ConnectEr
 }
 
 /**
- * Bounds the streams of handlers. Connect itself does not end a handler when a client leaves in the
- * middle. Must be the last interceptor.
+ * Ends a handler's stream when the client leaves, which Connect does not do, and when the client
+ * takes no message for `stalledMs`. Must be the last interceptor, so that those before it see the
+ * error of a stalled stream.
  */
 export function streamInterceptor(stalledMs: number): Interceptor {
   return (next) => async (request) => {
