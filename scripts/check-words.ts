@@ -209,7 +209,7 @@ function inProse(pattern: string): RegExp {
   return new RegExp(pattern.replaceAll(" ", String.raw`(?:[ \t]+|[ \t]*\n[ \t]*)`), "gi");
 }
 
-/** A comment with spaces in place of what marks its lines as a comment. */
+/** A comment with spaces instead of the marks at the beginning of its lines. */
 function withoutMarks(comment: string): string {
   return comment.replaceAll(/^[ \t]*(?:\/\*+|\/\/|\*(?!\/)|#)/gm, (mark) => " ".repeat(mark.length));
 }

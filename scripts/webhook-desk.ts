@@ -21,7 +21,10 @@ export interface WebhookDesk extends AsyncDisposable {
   readonly receiverUrl: string;
   /** In the order of their arrival. */
   readonly arrived: readonly ArrivedWebhook[];
-  /** Calls the public API with the tenant's key. @returns `data`. @throws Error for an error */
+  /**
+   * Calls the public API with the tenant's key. @returns `data` of the answer @throws Error unless
+   * it is 2xx
+   */
   call<T>(method: string, path: string, body?: object): Promise<T>;
   /** Pushes a tag and publishes it. @returns its id */
   publish(): Promise<string>;

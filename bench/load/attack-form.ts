@@ -33,6 +33,9 @@ export interface AttackForm {
   readonly readEveryMs?: number;
   /** Makes the RPCs of the form before its first connection. Returns an outcome for each call. */
   prepare?(): Promise<string[]>;
-  /** The pieces of a connection; connections are counted from 0. */
+  /**
+   * The pieces of a connection; connections are counted from 0, and one that is opened again keeps
+   * its number.
+   */
   pieces(connection: number): Iterable<string | Buffer>;
 }

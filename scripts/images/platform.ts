@@ -165,7 +165,10 @@ interface Surroundings {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The arguments of `podman run` for what a container's manifest says. */
+/**
+ * The arguments of `podman run` for a container: its manifest, with this machine's addresses and
+ * settings.
+ */
 async function startArguments(
   service: Service,
   spec: ContainerSpec,

@@ -8,7 +8,6 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** The services that become images. */
 export const services = ["gateway", "documents", "phrases", "signing", "delivery"] as const;
 
 export type Service = (typeof services)[number];

@@ -143,7 +143,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a form comes back with what was typed, and with its fault at the field", async () => {
+  it("a refused form comes back with what was typed, and with its fault at the field", async () => {
     await visit("/keys/new", as(owner), async (page) => {
       await page.getByLabel("Name").fill("Typed");
       await page.getByRole("button", { name: "Make the key" }).click();

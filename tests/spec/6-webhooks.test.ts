@@ -72,7 +72,7 @@ describe("6: a delivery can be verified", () => {
     expect(await failedChecks(webhook, secret, keys)).toEqual([]);
   });
 
-  test("the delivery of a document with any JSON can be verified", async () => {
+  test("the delivery of a document with unusual JSON can be verified", async () => {
     const content = { snapshot: ',"snapshot":{}}}', n: [1e21, -0, 0.1], "\u2028": "</script>😀", é: "e\u0301" };
     const meta = { slug: "odd", language: "de", '"': "\\", nested: { b: 1, a: [{}] } };
     const blocks = [{ type: "b" }];

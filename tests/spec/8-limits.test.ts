@@ -101,7 +101,7 @@ describe("8: the ceiling per address", () => {
     await success(gateway.read(key), 200);
   });
 
-  test("it covers every operation, the open one, unknown paths and wrong methods", async () => {
+  test("it covers every operation, also the one that needs no key, unknown paths and wrong methods", async () => {
     await using gateway = await openGateway({ IP_RATE_LIMIT: "1/600s" });
     const { key } = await gateway.issue("acme");
     await success(gateway.read(key), 200);

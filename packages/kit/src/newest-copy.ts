@@ -16,7 +16,9 @@ export interface CopyKeeper<Stated extends Revised, Kept extends Revised> {
    * `Infinity` from a keeper that does not store that time.
    */
   read(): Promise<KeptCopy<Kept> | undefined>;
-  /** Stores a copy, unless a newer one is stored; one as new may be left. @returns the stored copy */
+  /**
+   * Stores a copy, unless a newer one is stored; one as new may be left. @returns the stored copy
+   */
   keep(stated: Stated): Promise<Kept>;
 }
 

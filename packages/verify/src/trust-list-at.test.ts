@@ -186,7 +186,7 @@ it("while no list can be fetched, keyFor finds keys of an earlier list, and thro
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
 });
 
-it("a list of another list key than the first list's is refused", async () => {
+it("a trust list that another list key signed than the first one is refused", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   listed = [key("a"), key("planted")];

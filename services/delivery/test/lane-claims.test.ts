@@ -98,7 +98,9 @@ test("a lane without a bearer gets the first signature's row, although a younger
   expect(await lanes.appointMissingBearers(new Date())).toBe(0);
 });
 
-/** Claims lanes of these lengths. @returns the sequences of each lane, and the finds of the claim */
+/**
+ * Claims lanes of these lengths. @returns the sequences of each lane, and the finds of the claim
+ */
 async function claimOf(name: string, depths: readonly number[]) {
   await using opened = await openLanes(name);
   const { mongo, deliveries, lanes } = opened;

@@ -185,7 +185,7 @@ describe("a single transition", () => {
   });
 });
 
-test("64 first publications in one call cost what a single one costs", async () => {
+test("64 first publications in one call take the commands of a single one", async () => {
   const tenantId = "batch";
   const ids = await Promise.all(Array.from({ length: 64 }, () => service.create(tenantId, article())));
   const transitions = ids.map((documentId) => ({ documentId, name: "publish", expectedVersion: 1n }));

@@ -40,7 +40,9 @@ function update(client: Client, id: string, text: string, requestToken: string, 
   return client.updateDocument(request, as("writer"));
 }
 
-/** Creates a document in state draft that was submitted with token s1 and returned with token r1. */
+/**
+ * Creates a document in state draft that was submitted with token s1 and returned with token r1.
+ */
 async function createReturned(): Promise<string> {
   const id = await service.create(tenantId, article());
   await take(service.documents, id, "submit", "s1");

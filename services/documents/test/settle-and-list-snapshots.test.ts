@@ -183,7 +183,7 @@ describe("ListSnapshots", () => {
     expect(await list({ committedUntil }, 2)).toEqual(own.slice(0, 9).map(keyOf));
   });
 
-  test("lists snapshots of some types", async () => {
+  test("lists only snapshots of the types that are asked for", async () => {
     const tags = own.filter(({ type }) => type === "core/tag");
     expect(await list({ documentTypes: ["core/tag", "core/image"] })).toEqual(tags.map(keyOf));
   });

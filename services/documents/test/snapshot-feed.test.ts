@@ -162,7 +162,9 @@ describe("older pending snapshots", () => {
 describe("of 300 older pending snapshots", () => {
   let reading: Awaited<ReturnType<typeof read>>;
 
-  /** Reads the snapshot that has them and 500 settled ones below it, beside those of 500 documents. */
+  /**
+   * Reads the snapshot that has them and 500 settled ones below it, beside those of 500 documents.
+   */
   async function read() {
     const snapshots = service.db.collection("snapshots");
     const last = await publishOften("deep", 1);

@@ -170,7 +170,7 @@ describe("an active workflow", () => {
     expect(await take(id, "release", "legal")).toMatchObject({ status: "usable", sequence: 1n });
   });
 
-  test("refuses what its guards refuse", async () => {
+  test("refuses a transition that one of its guards refuses", async () => {
     const bare = await createAs("wanda", article());
     await expect(take(bare, "check", "writer")).rejects.toThrow('linkPresent: /links has no link "source"');
     const id = await createChecked();

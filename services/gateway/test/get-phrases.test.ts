@@ -4,7 +4,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { serve } from "./support/fake-documents.ts";
 import { bearer, newKey, openGateway } from "./support/start-gateway.ts";
 
-/** A dictionary that may change between the question for its revision and the reading of its rows. */
+/**
+ * A dictionary that may change between the question for its revision and the reading of its rows.
+ */
 const revisions = { asked: "", shown: "" };
 const phrases = partialRoute(PhraseService, {
   getDictionaryRevision: ({ language }) => ({ revision: revisions.asked, language }),

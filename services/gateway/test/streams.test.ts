@@ -138,7 +138,10 @@ describe("a streamed answer", () => {
     },
   );
 
-  /** What a client gets of an export until its connection ends, and the code of the error that ends it. */
+  /**
+   * What a client gets of an export until its connection ends, and the code of the error that ends
+   * it.
+   */
   function raw(
     encoding: string,
     version = "1.1",

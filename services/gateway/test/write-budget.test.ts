@@ -128,7 +128,7 @@ describe("several gateways on one budget", () => {
     expect((await rowOf(tenantId))?.slices).toEqual([]);
   });
 
-  test("one gateway charges a budget of 600 at the store at most thirty times, if writes come one by one", async () => {
+  test("one of them whose writes come one by one asks the store at most thirty times for 600", async () => {
     const [rate, tenantId] = [{ count: 600, windowMs: 600_000 }, newTenant()];
     const charge = vi.spyOn(store, "charge");
     const budget = openBudget(rate);

@@ -83,7 +83,7 @@ async function open() {
   };
 }
 
-test("an audit finds no fault in a whole ledger of which documents has not settled the last snapshot", async () => {
+test("an audit finds no fault in an undamaged ledger whose last snapshot is not settled yet", async () => {
   await using world = await open();
   const report = await world.audit();
   expect(report).toMatchObject({ batches: 3n, entries: 5n, fault: "" });

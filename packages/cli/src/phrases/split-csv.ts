@@ -7,8 +7,8 @@ interface CsvRecord {
 /**
  * Cuts a CSV file into its header and its records without parsing cells: a record ends at the first
  * line end after an even number of quotes. Blank lines, and lines with only separators, which
- * spreadsheets write below a table, stay with the record before them; around the header they are left
- * out, as is a line `sep=;`, which spreadsheets write above it.
+ * spreadsheets write below a table, stay with the record before them; around the header they are
+ * left out, as is a line `sep=;`, which spreadsheets write above it.
  */
 export function splitCsv(text: string): { header: string; records: CsvRecord[] } {
   const records: { text: string; at: number }[] = [];

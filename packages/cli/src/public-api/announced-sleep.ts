@@ -1,6 +1,6 @@
 import type { World } from "../world.ts";
 
-/** Pauses of at least this many ms are announced. */
+/** Neither is a pause announced that ends less than this after the last announced one. */
 const announcedMsMin = 5_000;
 
 /**

@@ -113,7 +113,7 @@ function send(head: string): Promise<string> {
   return text(socket);
 }
 
-test.each(refused)("a request %s is answered with a page that has the security headers", async (...row) => {
+test.each(refused)("a request %s is answered with a page that has a content security policy", async (...row) => {
   const [, head, status, detail] = row;
   expectPage(await send(head), status, detail);
 });

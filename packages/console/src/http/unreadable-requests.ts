@@ -16,9 +16,10 @@ const refusals: Readonly<Record<string, readonly [status: number, detail: string
 const cutAfterMs = 1_000;
 
 /**
- * Answers with a page, and logs, what Node's parser refused or timed out before it became a request,
- * and closes the connection. The framework does not see these. A request whose head was read belongs
- * to the framework: when its body fails, or what follows it, its connection is only cut.
+ * Answers with a page, and logs, what Node's parser refused or timed out before it became a
+ * request, and closes the connection. The framework does not see these. A request whose head was
+ * read belongs to the framework: when its body fails, or what follows it, its connection is only
+ * cut.
  */
 export function unreadableRequests(origin: URL, log: Logger, errorPage: ErrorPage) {
   const last = new WeakMap<Socket, ServerResponse>();

@@ -5,7 +5,7 @@ import type { FastifyRequest } from "fastify";
 export interface UploadLimits {
   /** Largest file, in bytes; 0 for a form without files. */
   readonly fileBytesMax: number;
-  /** Largest text of a field, in bytes. */
+  /** Largest text of each field, in bytes; not of all together. */
   readonly textBytesMax: number;
 }
 
@@ -30,8 +30,8 @@ const mebibyte = 1024 * 1024;
  * of its route.
  *
  * @throws DomainError for a multipart body: `too_large` for a file or a text beyond the limits,
- * `invalid` when the parser refuses the body, such as one with too many fields, and when the browser
- * has left
+ * `invalid` when the parser refuses the body, such as one with too many fields, and when the
+ * browser has left
  */
 export async function readUpload(request: FastifyRequest, limits: UploadLimits): Promise<Upload> {
   const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();

@@ -19,7 +19,9 @@ export async function openMongodb(options: MongodOptions, env: NodeJS.ProcessEnv
   return external(url);
 }
 
-/** Connects once before the services start; otherwise all five would fail, each in its own log. */
+/**
+ * Connects once before the services start; otherwise all of them would fail, each in its own log.
+ */
 async function assertAnswers(url: string): Promise<void> {
   try {
     await using _mongo = await openMongo({ url, database: "admin", appName: "vidimus-devstack", poolSizeMax: 1 });

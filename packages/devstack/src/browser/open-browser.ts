@@ -32,7 +32,7 @@ export const views: readonly View[] = [1280, 390].flatMap((width) => [
 /** Every width at which no page may scroll sideways. */
 export const widths: readonly number[] = [320, 390, 1280, 1920];
 
-/** Shows a loaded page in another view. */
+/** Changes the width and the colour scheme of a loaded page, without loading it again. */
 export async function showIn(page: Page, { width, scheme }: View): Promise<void> {
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: scheme });

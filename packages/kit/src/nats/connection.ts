@@ -23,7 +23,9 @@ interface ConnectionOptions extends BrokerSettings {
 const retryMs = 250;
 /** Most milliseconds added to the pause at random, so that clients do not reconnect all at once. */
 const jitterMs = 100;
-/** How long the broker may take for a connection, a request to JetStream, and the drain at a stop. */
+/**
+ * How long the broker may take for a connection, a request to JetStream, and the drain at a stop.
+ */
 export const brokerTimeoutMs = 2_000;
 /**
  * Connecting fails up to four times a second while the broker is down, so its log lines are

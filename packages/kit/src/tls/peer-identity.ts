@@ -39,9 +39,9 @@ export function serviceIdentity(trustDomain: string, service: string, path = pla
 export type CertificateIdentity = { readonly identity: string } | { readonly fault: string };
 
 /**
- * Reads the identity of a certificate whose chain was verified. A certificate must have exactly one
- * URI among its subject alternative names: with two it would be unclear which of them the authority
- * verified.
+ * Reads the identity in a certificate, and does not verify its chain: TLS has done so for a peer's.
+ * A certificate must have exactly one URI among its subject alternative names: with two it would be
+ * unclear which of them the authority verified.
  */
 export function identityOf(certificate: Pick<X509Certificate, "subjectAltName">): CertificateIdentity {
   const uris = uriNames(certificate.subjectAltName ?? "");

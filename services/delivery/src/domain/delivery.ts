@@ -42,7 +42,7 @@ export interface AttemptOutcome {
   detail?: string;
   /** The first 1 KiB of the answer's body, with values of hidden headers replaced. */
   answer?: string;
-  /** The answer's `Retry-After`, if it had one. */
+  /** The answer's `Retry-After`, from its end, not limited yet; absent when it cannot be read. */
   retryAfterMs?: number;
 }
 

@@ -215,7 +215,7 @@ describe("the gate, whatever happens,", () => {
     return { own, admitted, state, now };
   }
 
-  it("never admits more attempts than `maxInFlight`", () => {
+  it("admits at most `maxInFlight` attempts while none is in flight", () => {
     fc.assert(
       fc.property(stories, ({ own, admitted }) => {
         for (const each of admitted) {

@@ -19,8 +19,8 @@ export class Alarm {
   }
 
   /**
-   * Sleeps until the alarm rings or the signal aborts, at most for `ms`. Ends at once when the alarm
-   * has rung since the last sleep.
+   * Sleeps until the alarm rings or the signal aborts, at most for `ms`. Ends at once when the
+   * alarm has rung since the last sleep.
    */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const ring = () => this.ring();

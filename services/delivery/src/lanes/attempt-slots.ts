@@ -27,7 +27,9 @@ export class AttemptSlots {
     this.#waiting.add(queue);
   }
 
-  /** Removes and returns the queue that has waited longest of those whose tenant has a free slot. */
+  /**
+   * Removes and returns the queue that has waited longest of those whose tenant has a free slot.
+   */
   next(): EndpointQueue | undefined {
     for (const queue of this.#waiting) {
       const hasLanes = queue.readyCount > 0;

@@ -19,8 +19,8 @@ const retryMs = 1_000;
 
 /**
  * Takes over what other processes have left: stored gates, lanes without a bearer, notices that are
- * not announced. Until all stored gates have been read at once, they are read endpoint by endpoint,
- * and nothing is sent to an endpoint whose gate cannot be read.
+ * not announced. Until all stored gates have been read at once, an endpoint's gate is read before
+ * its first attempt, and nothing is sent to an endpoint whose gate cannot be read.
  */
 export function takeOverUntilDone(deps: TakeOverDeps, signal: AbortSignal): void {
   deps.queues.noteTakeover();

@@ -47,7 +47,8 @@ export function planResends(
 }
 
 /**
- * Whether the endpoint has the snapshot, and only with old signatures.
+ * Whether the endpoint has accepted the snapshot, and only with old signatures. A pending delivery
+ * needs no other one, because it gets the new signature before it is sent.
  *
  * @param known the endpoint's deliveries of the snapshot; empty when their rows were deleted after
  * 30 days

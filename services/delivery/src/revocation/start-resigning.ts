@@ -15,8 +15,8 @@ interface ResigningDeps extends Omit<RunResigningDeps, "isListed" | "revoked"> {
 }
 
 /**
- * After a key was revoked, replaces its signatures and sends the newest snapshots of their documents
- * again.
+ * After a key was revoked, replaces its signatures and sends the newest snapshots of their
+ * documents again.
  */
 interface Resigning extends AsyncDisposable {
   /**

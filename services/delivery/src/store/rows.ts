@@ -180,7 +180,7 @@ export interface ReplayRow {
   reached?: Date;
   createdAt: Date;
   endedAt?: Date;
-  /** The claim of the process that works on it, until `leaseUntil`. */
+  /** Id of the claim of the process that does the work, until `leaseUntil`. */
   holder?: string;
   leaseUntil: Date;
   /** Ended replays only: when MongoDB deletes the row. */

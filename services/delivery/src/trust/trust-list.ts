@@ -20,7 +20,7 @@ interface TrustListDeps {
 type StatedList = Pick<KnownTrustList, "revision" | "keyIds">;
 
 /**
- * While signing cannot be asked for the list, every attempt fails alike, so the log has one line a
+ * While signing does not answer, every request for the list fails alike, so the log has one line a
  * minute.
  */
 const reportEveryMs = 60_000;

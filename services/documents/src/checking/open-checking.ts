@@ -42,8 +42,8 @@ export interface Checking extends AsyncDisposable {
 
 /**
  * Short documents of built-in types are checked on the event loop, one at a time; when many wait,
- * tenants alternate. Long ones, and all that are checked against a tenant's own schema, are checked in
- * threads with limited time and memory.
+ * tenants alternate. Long ones, and all that are checked against a tenant's own schema, are checked
+ * in threads with limited time and memory.
  */
 export function openChecking({ limits = defaultLimits, ...options }: CheckingOptions): Checking {
   const takeTurn = createWorkTurns();

@@ -148,8 +148,8 @@ export interface SnapshotRow {
 }
 
 /**
- * `clocks`: one row for each tenant that has published. A transaction that changes what readers see ticks before it
- * writes anything else, so the order of commits is the order of `updated_at`.
+ * `clocks`: one row for each tenant that has published. A transaction that changes what readers see
+ * ticks before it writes anything else, so the order of commits is the order of `updated_at`.
  */
 export interface ClockRow {
   tenantId: string;

@@ -51,7 +51,7 @@ export class SlugStore implements SlugReader {
   }
 }
 
-/** One filter for each type, with all its slugs. */
+/** Alternatives for an `$or`, which MongoDB refuses when it is empty: `names` must not be. */
 export function slugFilters(names: readonly SlugName[]): { type: string; slug: { $in: string[] } }[] {
   return Array.from(
     Map.groupBy(names, ({ type }) => type),

@@ -76,7 +76,10 @@ export function orderOtherMethod(answer: onRequestAsyncHookHandler) {
 /** A step that Fastify waits for when it returns a promise. */
 type RouteStep = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => Promise<void> | void;
 
-/** The checks of a request to a route: its key and scope, the charge of a write, the headers of its body. */
+/**
+ * The checks of a request to a route: its key and scope, the charge of a write, the headers of its
+ * body.
+ */
 function checkRoute(route: Route<never>, checks: RequestChecks): RouteStep {
   const { method, scope } = route;
   return (request, reply, done) => {

@@ -19,8 +19,8 @@ interface UnreadableRequestsDeps {
 }
 
 /**
- * Answers what Node's parser refuses on the public port, and tunnels. Neither reaches the framework,
- * but for a request whose body is at fault: the framework refuses that one.
+ * Answers what Node's parser refuses on the public port, and tunnels. Neither reaches the
+ * framework, but for a request whose body is at fault: the framework refuses that one.
  */
 export class UnreadableRequests {
   readonly #deps: UnreadableRequestsDeps;

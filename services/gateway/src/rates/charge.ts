@@ -28,7 +28,9 @@ export interface ChargeResult {
   readonly slice: Slice;
 }
 
-/** Counts what tenants have used of their budgets, over all gateways: `store/write-budget-store.ts`. */
+/**
+ * Counts what tenants have used of their budgets, over all gateways: `store/write-budget-store.ts`.
+ */
 export interface BudgetStore {
   charge(charge: Charge, rate: Rate): Promise<ChargeResult>;
   refund(tenantId: string, points: number, endsAt: Date): Promise<void>;

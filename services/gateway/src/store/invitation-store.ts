@@ -83,7 +83,9 @@ export class InvitationStore {
     });
   }
 
-  /** The open invitation with a code, and the name of its tenant; `not_found` when there is none. */
+  /**
+   * The open invitation with a code, and the name of its tenant; `not_found` when there is none.
+   */
   async find(hash: Buffer, now: Date): Promise<{ invitation: InvitationRecord; tenantName: string }> {
     const row = await this.#invitations.findOne({ hash: new Binary(hash), state: "open", expiresAt: { $gt: now } });
     const tenant = row && (await this.#tenants.findOne({ _id: row.tenantId }));

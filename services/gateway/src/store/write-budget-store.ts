@@ -49,7 +49,7 @@ export class WriteBudgetStore {
   }
 
   /**
-   * Refunds points that were charged in the window that ends at `endsAt`, while that window runs.
+   * Refunds points that were charged in the window that ends at `endsAt`, unless another has begun.
    */
   async refund(tenantId: string, points: number, endsAt: Date): Promise<void> {
     await this.#budgets.updateOne({ _id: tenantId, endsAt }, { $inc: { used: -points } }, { writeConcern: { w: 1 } });

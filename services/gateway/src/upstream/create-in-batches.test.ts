@@ -49,7 +49,9 @@ function gatedDocuments() {
   return { calls, createDocument, push };
 }
 
-/** Makes documents of two tenants and three keys that arrive during a call; answers the next call. */
+/**
+ * Makes documents of two tenants and three keys that arrive during a call; answers the next call.
+ */
 async function sharedCall() {
   const { calls, push } = gatedDocuments();
   const first = push("acme", "a1");

@@ -28,7 +28,9 @@ const restFactorMax = 4;
 export class ExportTurns {
   readonly #slots = new TenantSlots({ capacity: runningMax, share: tenantRunningMax });
 
-  /** Runs a step when its turn comes. Rejects with the signal's reason when it aborts first. */
+  /**
+   * Runs a step when its turn comes. Rejects with the signal's reason when the signal aborts first.
+   */
   async run<T>(tenantId: string, signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     const taken = this.#slots.take(tenantId, signal);
     const slot = taken instanceof Promise ? await taken : taken;

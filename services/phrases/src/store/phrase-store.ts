@@ -124,8 +124,8 @@ export class PhraseStore implements Dictionary {
       await change.end();
       return result;
     } catch (error) {
-      // The failure of the work is reported, not that of `end`. When `end` fails, the dictionary has
-      // no revision until its mark counts as abandoned, three minutes later.
+      // The failure of the work is reported, not that of `end`. When `end` fails, the dictionary
+      // has no revision until its mark counts as abandoned, three minutes later.
       await change.end().catch(() => {});
       throw error;
     }

@@ -20,7 +20,9 @@ export async function collect<T>(messages: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-/** A phrases service with a database of its own, and the calls of its teams door that tests make. */
+/**
+ * A phrases service with a database of its own, and the calls of its teams door that tests make.
+ */
 export async function openPhrases() {
   await using stack = new AsyncDisposableStack();
   const database = testDatabaseName("phrases");

@@ -29,8 +29,9 @@ const chunkMax = 256;
  * Adds signatures to a ledger that was restored from a backup. Otherwise the snapshots would be
  * signed a second time, and receivers would get other bytes under the same id. A signature is
  * accepted only if a key of the ring made it, and the ledger has no other signature of the snapshot
- * by a key that is not revoked. It keeps the signing number that documents has, or gets the next
- * one after those in the ledger. May be repeated: known signatures stay as they are.
+ * by a key that is not revoked. It keeps the signing number that documents has, unless the ledger
+ * has that number or a higher one; then it gets the next one. May be repeated: known signatures
+ * stay as they are.
  */
 export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<LedgerEntry>): Promise<Adoption> {
   const sum = { adopted: 0, known: 0, refused: new Array<RefusedSignature>() };

@@ -54,8 +54,8 @@ const keysMax = 256;
  */
 export async function compareSignatures({ ledger, held, isRevoked, signal }: CompareOptions): Promise<Comparison> {
   const found = { signatures: 0, outdated: 0, unsettled: 0, revoked: 0 };
-  // The ledger is read first. So when nothing is unsettled, documents' signatures, which are counted
-  // below, include one of every snapshot in the ledger.
+  // The ledger is read first. So when nothing is unsettled, documents' signatures, which are
+  // counted below, include one of every snapshot in the ledger.
   for await (const { entries } of ledger.batches(signal)) {
     const first = entries.filter(({ signing }) => signing === 1).map(({ snapshotKey }) => snapshotKey);
     for (const some of chunks(first)) {

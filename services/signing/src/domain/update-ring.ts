@@ -15,7 +15,7 @@ export interface RingStorage {
    * replaced it first.
    */
   save(ring: KeyRing, entry?: RingEntry): Promise<boolean>;
-  /** Makes a key for the last read ring. */
+  /** Makes a key, wrapped with the KEK that wraps the seal of the last read ring. */
   generate(): Promise<CustodyKey>;
 }
 

@@ -12,7 +12,7 @@ test("a correction, which has a new version, gets another id", () => {
   expect(itemId(uri, { uri, version: "3" })).toBe("33d38337-86bc-43ca-a929-6b428df6d147");
 });
 
-test("a version sent as a number counts like the same version sent as text", () => {
+test("a version sent as a number gives the same id as the same version sent as text", () => {
   expect(itemId(uri, { uri, version: 2 })).toBe(itemId(uri, { uri, version: "2" }));
 });
 

@@ -51,7 +51,10 @@ function widthOf({ width }: JsonObject): number {
   return typeof width === "number" ? width : 0;
 }
 
-/** The point of interest of the first rendition that has one, as shares of width and height. */
+/**
+ * The point of interest of the first rendition that has one inside the picture, as shares of width
+ * and height.
+ */
 function focusOf(renditions: readonly JsonObject[]): { x: number; y: number } | undefined {
   for (const { poi, width, height } of renditions) {
     if (!isJsonObject(poi)) continue;

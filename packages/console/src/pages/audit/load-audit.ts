@@ -23,7 +23,9 @@ export interface AuditPage {
 
 const rowsMax = 50;
 
-/** Reads the logs of all matching services at the same time, and merges them by the ids of entries. */
+/**
+ * Reads the logs of all matching services at the same time, and merges them by the ids of entries.
+ */
 export async function loadAudit(deps: LoadAuditDeps, query: AuditQuery, call: TenantCall): Promise<AuditPage> {
   const request = { tenantId: call.tenant.tenantId, ...requestFor(query, rowsMax) };
   const readers: Readonly<Record<AuditedService, () => Promise<{ readonly entries: readonly AuditEntry[] }>>> = {

@@ -78,8 +78,8 @@ function numberOf(text: string): number | undefined {
 }
 
 /**
- * Reads one header a line, with names in lowercase; undefined when a line is no header, or names one
- * that another line has named.
+ * Reads one header a line, with names in lowercase; undefined when a line is no header, or names
+ * one that another line has named.
  */
 function headersOf(text: string): Record<string, string> | undefined {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");

@@ -34,8 +34,8 @@ export async function visibleNames(members: Pick<MemberCalls, "listMembers">, ca
 }
 
 /**
- * Shows an actor: a person or an API key by name, or by the beginning of its id when the name is not
- * known; another program by its actor.
+ * Shows an actor: a person or an API key by name, or by the beginning of its id when the name is
+ * not known; another program by its actor.
  */
 export function actorName(names: ActorNames, actor: string): Html {
   const name = names.get(actor);

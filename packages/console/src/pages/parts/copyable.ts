@@ -35,7 +35,7 @@ interface CodeBlock {
   readonly copy?: string;
 }
 
-/** Code or a command to copy. */
+/** A block of code, headers or a body that scrolls. */
 export function codeBlock({ id, label, code, isSecret, isPart, copy }: CodeBlock): Html {
   return html`<div class="code">
     <pre id="${id}" tabindex="0" role="region" aria-label="${label}" ${isSecret && html`data-secret`}>${code}</pre>

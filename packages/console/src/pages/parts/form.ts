@@ -10,7 +10,7 @@ interface Field {
 }
 
 interface TextField extends Field {
-  /** What was typed before. */
+  /** What is in the field when the page opens: what was typed before, or what is stored. */
   readonly value?: string;
   readonly type?: "text" | "url" | "date" | "datetime-local" | "number" | "search";
   readonly isOptional?: true;

@@ -17,8 +17,9 @@ interface SentBefore {
 }
 
 /**
- * Answers a form whose secret was shown in another answer: names what the form has made, and shows
- * no secret.
+ * Answers a form that makes a secret and was sent before: names what it has made, without the
+ * secret. What it has made is unknown when the answer to its first sending was lost; the page then
+ * leads to the list.
  */
 export function sentBefore(call: TenantCall, made: MadeByForm | undefined, about: SentBefore): PageAnswer {
   return answerPage(call, { title: "Sent before", main: made ? known(made, about) : unknown(about), status: 409 });

@@ -43,7 +43,8 @@ export function postImportFile({ phrases }: ImportDeps): TenantRoute {
         const file = files.get("file");
         if (!file) return refused(call, { summary: "Choose a file first.", faults: [] });
         const { outcome, isCheck } = await importRows(phrases, call, file.bytes, form);
-        // A small file is shown, so that it can be corrected, or imported after a check, on the page.
+        // A small file is shown, so that it can be corrected, or imported after a check, on the
+        // page.
         const text = file.bytes.length <= shownBytesMax ? file.bytes.toString() : "";
         return answerOutcome(call, outcome, { isCheck, fileName: file.name, text });
       });

@@ -12,13 +12,13 @@ interface Choice {
 }
 
 /**
- * Finds the version that a named transition acts on: in the published or withdrawn state the last
- * published version, otherwise the head. When both are possible, the version that the caller saw
- * decides.
+ * Finds the version that a named transition acts on: the last published version for a transition
+ * out of the published or withdrawn state, the head for any other. When both are possible, the
+ * version that the caller saw decides.
  *
  * @throws DomainError `permission_denied` when the role may not take the transition; `conflict`
- * with reason `stale_version` when the caller saw another version than the one that the transition
- * acts on; `failed_precondition` with reason `unknown_transition`, `wrong_state` or `ended`
+ * with reason `stale_version` when the caller saw a version that the transition does not act on;
+ * `failed_precondition` with reason `unknown_transition`, `wrong_state` or `ended`
  */
 export function chooseTransition(definition: WorkflowDefinition, document: DocumentStanding, request: Choice): Chosen {
   const transition = definition.transitions.find(({ name }) => name === request.name);

@@ -20,8 +20,8 @@ declare module "fastify" {
     /** The request's span, while tracing is on. */
     span: Span | undefined;
     /**
-     * Monotonic milliseconds of the start. Every ended wait of a long poll moves it forward, so that
-     * the measured duration excludes waiting.
+     * Monotonic milliseconds of the start. Every ended wait of a long poll moves it forward, so
+     * that the measured duration excludes waiting.
      */
     startedAt: number;
     /**

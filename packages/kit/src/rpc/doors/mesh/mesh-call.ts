@@ -157,8 +157,8 @@ export class MeshCall implements HandlerContext, EndedCall {
   }
 
   /**
-   * Ends the call without answering it. Returns true only the first time, and whoever gets true has
-   * to answer.
+   * Ends the call, and answers nothing but its headers. Returns true only the first time; who gets
+   * true then answers, unless the call was cancelled or a stream's deadline passed.
    */
   end(outcome?: ConnectError): boolean {
     if (this.hasEnded) return false;
