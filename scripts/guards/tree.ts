@@ -69,7 +69,10 @@ function runGit(...args: string[]): Buffer {
   return stdout;
 }
 
-/** Returns the paths of the files below a folder, without packages and state of the dev stack. */
+/**
+ * Returns the paths of the files below a folder, without packages, `.git` and state of the dev
+ * stack.
+ */
 export function filesOf(dir: string, path = ""): string[] {
   return readdirSync(join(dir, path), { withFileTypes: true }).flatMap((entry) => {
     const name = join(path, entry.name);

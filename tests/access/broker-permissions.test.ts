@@ -125,7 +125,7 @@ describe.each([
     await vi.waitFor(() => expect(bus.refused.mock.calls).toContainEqual(refusal), patient);
   });
 
-  test("nobody gets in without a certificate that names one of the three services", async () => {
+  test("nobody connects without a certificate of a service that uses the broker", async () => {
     const { caFile } = identities.operator;
     const stranger = (await makeIdentities(join(folder, "elsewhere"))).services.documents;
     const attempts: readonly [string, Partial<TlsFiles>][] = [

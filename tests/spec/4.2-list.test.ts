@@ -440,7 +440,7 @@ describe("caching", () => {
     expect((await conditional(room, second)).status).toBe(200);
   });
 
-  test("an ETag is valid for its query and its tenant only", async () => {
+  test("an ETag is not valid for another query or another tenant", async () => {
     const [room, rival] = [await tenants.create(), await tenants.create()];
     await publishMany(room, 3);
     await publishMany(rival, 3);

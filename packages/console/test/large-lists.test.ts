@@ -124,7 +124,7 @@ async function joinMembers(): Promise<void> {
   }
 }
 
-test("the list of 100 endpoints takes at most 330 commands to MongoDB", async () => {
+test("for the list of 100 endpoints delivery sends MongoDB at most 330 commands", async () => {
   let page = { status: 0, text: "" };
   const commands = await delivery.during(async () => (page = await open("/endpoints")));
   expect([page.status, rowsOf(page.text)]).toEqual([200, endpointCount]);
@@ -135,7 +135,7 @@ test("the list of 100 endpoints takes at most 330 commands to MongoDB", async ()
   expect(commands.length).toBeLessThanOrEqual(3 * endpointCount + ownMax);
 });
 
-test("each of the first four pages of 100,000 deliveries takes at most two seconds and 30 commands", async () => {
+test("each of the first four pages of 100,000 deliveries takes at most two seconds, and 30 commands of delivery", async () => {
   const seen = new Set<string>();
   let path = "/deliveries";
   for (let count = 0; count < 4; count += 1) {

@@ -85,7 +85,7 @@ test("a long lane that has lost its bearer gets its oldest row as bearer after a
   expect(claimed.map(({ bearer }) => bearer.deliveryId)).toEqual(["a-1-1"]);
 });
 
-test("a lane without a bearer gets the first signature's row, although a younger one was stored first", async () => {
+test("a lane without a bearer gets its oldest row as bearer, although younger rows were stored before it", async () => {
   await using opened = await openLanes("missing");
   const { deliveries, lanes } = opened;
   await deliveries.insert([rowOf("a", 3, "behind")], createdAt);

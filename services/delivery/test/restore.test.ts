@@ -43,7 +43,7 @@ test("the highest sequence of a database without deliveries is 0", async () => {
   expect(await restore("highest")).toBe("0\n");
 });
 
-test("a database without deliveries has nothing undelivered", async () => {
+test("the command `undelivered` prints nothing for a database without deliveries", async () => {
   expect(await restore("undelivered")).toBe("");
 });
 

@@ -44,7 +44,7 @@ async function activeAt({ url }: { url: string }): Promise<unknown> {
   return body.active ?? response.status;
 }
 
-test("a restarted gateway serves its last list while signing is down", async () => {
+test("a restarted gateway serves the last trust list it received while signing is down", async () => {
   const database = testDatabaseName("access");
   answer = listOf(3);
   {
@@ -125,7 +125,7 @@ test("a new list is served although the clock of the gateway was set back", asyn
   await vi.waitFor(async () => expect(await activeAt(gateway)).toBe("key-2"), patient);
 });
 
-test("a slow signing service delays requests only briefly while a list is in memory", async () => {
+test("a slow signing service delays requests by less than 1.5 s while a list is in memory", async () => {
   answer = listOf(1);
   await using gateway = await open(testDatabaseName("access"));
   expect(await activeAt(gateway)).toBe("key-1");

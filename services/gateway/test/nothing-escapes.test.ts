@@ -188,7 +188,7 @@ describe("on a connection with a request", () => {
     expect(answer.statuses[0]).toBe(404);
   });
 
-  test("garbage that follows a request is not answered in its place", async () => {
+  test("garbage that follows a request does not replace the request's answer", async () => {
     const before = await measured("", 400);
     const asked = Promise.withResolvers<void>();
     documents.beforeWork = () => asked.promise;

@@ -36,7 +36,7 @@ test("a start with a wrong KEK fails with a ConfigError, without a change to a p
   expect(await rings.find().toArray()).toEqual(before);
 });
 
-test("a process with signing off does not start without the KEK: it could not verify or state the list", async () => {
+test("a process with signing off does not start without the KEK, because it signs the trust list", async () => {
   const database = testDatabaseName("signing");
   await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
   await expect(runSigning(database, { SIGNING: "off" })).rejects.toThrow("SIGNING_KEK_FILE is required");

@@ -59,9 +59,9 @@ export interface DevStack extends AsyncDisposable {
 }
 
 /**
- * Starts MongoDB, NATS, the five services and, if asked, the console, creates the tenants, and
- * restarts each process that ends, whose new pid is then written to dev.json. When the start fails,
- * all processes are stopped again.
+ * Starts MongoDB and NATS, unless the environment names other ones, the five services and, if
+ * asked, the console. Creates the tenants, and restarts each process that ends, whose new pid is
+ * then written to dev.json. When the start fails, all processes are stopped again.
  *
  * @throws DevstackError when a process cannot start, or the signal's reason when it aborts
  */

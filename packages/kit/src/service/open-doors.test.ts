@@ -62,7 +62,7 @@ it("both doors show the one readiness of the process as their health", async () 
   expect(await statuses()).toEqual([Status.NOT_SERVING, Status.NOT_SERVING]);
 });
 
-it("the error for a taken port of the mesh door names its setting, and the teams door is closed", async () => {
+it("when the mesh door's port is taken, the error names its setting and the teams door is closed", async () => {
   const taken = createServer();
   cleanUp(() => taken.close());
   await once(taken.listen(0, "127.0.0.1"), "listening");

@@ -53,9 +53,13 @@ test("a process that stops is alive and not ready", async () => {
   expect(await ops.ask("/livez")).toMatchObject({ status: 200, body: '{"ok":true}' });
 });
 
-test("metrics and pages are served, also a page that was added later, and nothing else", async () => {
+test("metrics are served", async () => {
   await using ops = await open();
   expect(await ops.ask("/metrics")).toMatchObject({ status: 200, body: expect.stringContaining("# HELP") });
+});
+
+test("a path is answered with 404 until its page is added, and then with the page", async () => {
+  await using ops = await open();
   expect(await ops.ask("/docs")).toMatchObject({ status: 404 });
   ops.pages.set("/docs", { type: "text/html; charset=utf-8", body: "<p>Docs" });
   expect(await ops.ask("/docs")).toEqual({ status: 200, type: "text/html; charset=utf-8", body: "<p>Docs" });

@@ -33,13 +33,30 @@ describe("repeated work", () => {
     await stopped;
   });
 
-  test("that fails is reported, and is repeated after the pause for failures", async () => {
+  /** Starts work that always fails, 1,000 ms from now. */
+  function startFailing() {
     const failures: unknown[] = [];
     const work = async () => {
       throw new Error(`failure ${failures.length}`);
     };
     const onFailure = (error: unknown) => void failures.push(error);
-    await using _loop = repeat(work, { everyMs: 1_000, retryMs: 10, pausesFirst: true, onFailure });
+    return { loop: repeat(work, { everyMs: 1_000, retryMs: 10, pausesFirst: true, onFailure }), failures };
+  }
+
+  test("that fails is repeated after the pause for failures", async () => {
+    const { loop, failures } = startFailing();
+    await using _loop = loop;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(failures).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(9);
+    expect(failures).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(failures).toHaveLength(2);
+  });
+
+  test("that fails is reported with the error of each run", async () => {
+    const { loop, failures } = startFailing();
+    await using _loop = loop;
     await vi.advanceTimersByTimeAsync(999);
     expect(failures).toEqual([]);
     await vi.advanceTimersByTimeAsync(11);
@@ -68,22 +85,36 @@ describe("repeated work", () => {
     expect(pauses).toEqual([1_000, 10]);
   });
 
-  test("is waited for at a stop, and its abort is not reported as a failure", async () => {
+  /** Starts work that a stop aborts, and that fails with the abort when `end` is called. */
+  function startAborted(onFailure: (error: unknown) => void) {
     let end = () => {};
     const work = (signal: AbortSignal) =>
       new Promise<void>((_, reject) => signal.addEventListener("abort", () => (end = () => reject(signal.reason))));
-    const loop = repeat(work, { everyMs: 1, onFailure: unexpected });
+    const loop = repeat(work, { everyMs: 1, onFailure });
+    return { stopped: loop[Symbol.asyncDispose](), end: () => end() };
+  }
+
+  test("is waited for at a stop", async () => {
     let isStopped = false;
-    const stopped = loop[Symbol.asyncDispose]().then(() => (isStopped = true));
+    const { stopped, end } = startAborted(unexpected);
+    const ended = stopped.then(() => (isStopped = true));
     await vi.advanceTimersByTimeAsync(10);
     expect(isStopped).toBe(false);
     end();
+    await ended;
+  });
+
+  test("is not reported as a failure when a stop aborts it", async () => {
+    const failures: unknown[] = [];
+    const { stopped, end } = startAborted((error) => void failures.push(error));
+    end();
     await stopped;
+    expect(failures).toEqual([]);
   });
 });
 
 describe("work until it is done", () => {
-  test("is tried again after a pause, and gives its result", async () => {
+  test("is tried again after each pause until it gives its result", async () => {
     let tries = 0;
     const work = async () => {
       tries += 1;
@@ -120,20 +151,37 @@ describe("a lease", () => {
     expect(renewals).toEqual([400, 400, 400, 400]);
   });
 
-  test("that another process has taken ends the work; a renewal that fails does not", async () => {
-    const answers = [Promise.reject(new Error("down")), Promise.resolve(true), Promise.resolve(false)];
-    answers[0]?.catch(() => {});
+  /** Work that lasts until its lease ends. Its renewals, every 100 ms, have the given answers. */
+  function workWith(...answers: (boolean | Error)[]) {
     const states: boolean[] = [];
-    const work = withLease({ leaseMs: 400, renew: () => answers.shift()!, signal }, async (lease) => {
+    const renew = async () => {
+      const answer = answers.shift()!;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    const work = withLease({ leaseMs: 400, renew, signal }, async (lease) => {
       const ended = new Promise<void>((end) => lease.signal.addEventListener("abort", () => end()));
       states.push(lease.isLost);
       await ended;
       states.push(lease.isLost);
     });
-    await vi.advanceTimersByTimeAsync(299);
+    return { work, states };
+  }
+
+  test("that another process has taken ends the work", async () => {
+    const { work, states } = workWith(true, false);
+    await vi.advanceTimersByTimeAsync(199);
     expect(states).toEqual([false]);
     await vi.advanceTimersByTimeAsync(1);
     await work;
     expect(states).toEqual([false, true]);
+  });
+
+  test("does not end the work when a renewal fails", async () => {
+    const { work, states } = workWith(new Error("down"), true, false);
+    await vi.advanceTimersByTimeAsync(299);
+    expect(states).toEqual([false]);
+    await vi.advanceTimersByTimeAsync(1);
+    await work;
   });
 });

@@ -7,7 +7,7 @@ interface RepeatOptions {
   readonly retryMs?: number;
   /** Whether the first run waits for a pause, too. */
   readonly pausesFirst?: boolean;
-  /** `sleep` by default. Another one may end early, and ends when the signal aborts. */
+  /** `sleep` by default. Another one may end early, and must end when the signal aborts. */
   readonly pause?: typeof sleep;
   /** Called after a failed run, except when a stop has ended it. */
   onFailure(error: unknown): void;

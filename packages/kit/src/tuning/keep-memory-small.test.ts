@@ -45,7 +45,7 @@ test("with keepMemorySmall the heap grows less above what is used", () => {
   expect(mostMiB(replaceObjects, "small")).toBeLessThan(35);
 });
 
-test("with keepMemorySmall functions are compiled without megabytes of working memory", () => {
+test("with keepMemorySmall functions are compiled with less than 2 MiB of working memory", () => {
   expect(mostMiB(callFunctions, "as by default", "30000")).toBeGreaterThan(8);
   expect(mostMiB(callFunctions, "small", "500")).toBeLessThan(2);
 });

@@ -9,8 +9,8 @@ import { getPriority, setPriority } from "node:os";
 const helperNiceness = 10;
 
 /**
- * Raises the niceness of a thread above the process's. Without a privilege it can only be raised,
- * and to 19 at most.
+ * Raises the niceness of a thread above the process's. It is 19 at most, and cannot be lowered
+ * again without a privilege.
  *
  * @param threadId 0 for the calling thread
  */

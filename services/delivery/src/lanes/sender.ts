@@ -238,7 +238,8 @@ export class Sender implements AsyncDisposable {
     this.#pump(queue);
     const now = Date.now();
     this.#release(queue, queue.takeSurplus(now));
-    // A claim reserves its capacity after two reads, so a waiting batch of ingest gets it first.
+    // A claim reads the gate before it reserves capacity, so a waiting batch of ingest gets it
+    // first.
     const isServed = this.#claiming.has(queue) || this.#withoutCapacity.has(queue);
     if (!isServed && queue.wantsMore(now)) this.#claimSafely(queue);
     this.#reservations.noteCapacity();

@@ -7,7 +7,6 @@ interface MintedCode {
   readonly hash: Buffer;
 }
 
-/** Makes a code of 256 random bits. */
 export function mintCode(): MintedCode {
   const code = randomBytes(32).toString("base64url");
   return { code, hash: hashCode(code) };

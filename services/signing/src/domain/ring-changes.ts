@@ -16,7 +16,7 @@ const trustListAgeMs = 3 * hourMs;
 /**
  * Pauses signing by giving the active key an end. During the pause the end is postponed once a day,
  * so that signing can resume with this key. An end that has passed, or is less than three hours
- * ahead, stays, because receivers may have a list with it when they get a signature.
+ * ahead, stays, because receivers with such a list would refuse the key's later signatures.
  */
 export function pauseSigning(keys: Keys, now: Date): Keys {
   const active = activeKey(keys);

@@ -6,8 +6,7 @@ import { RingFault } from "../domain/sealed-ring.ts";
 type Find = (value: unknown, path: string) => string | undefined;
 
 /**
- * Checks that a stored ring is well-formed, so that code that reads it cannot fail elsewhere. The
- * form of its seal is checked only when it has one.
+ * Checks the form of a stored ring; a ring without a seal passes, and `fromRow` refuses it.
  *
  * @throws RingFault naming the path of the first malformed value
  */

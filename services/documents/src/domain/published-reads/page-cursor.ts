@@ -9,7 +9,7 @@ export interface PagePosition {
   readonly documentId: string;
 }
 
-/** Where and at which moment the next page of a walk is read. */
+/** Where the next page of a walk begins, and the earliest moment at which it is read. */
 export interface PageCursor {
   /** The last document of the page before. */
   readonly position: PagePosition;

@@ -42,7 +42,7 @@ export async function transitionBatch(
     await answerRepeated(transaction, chosen, outcomes);
   }
   const others = attempts.filter(({ request }) => !outcomes.has(request.documentId));
-  // Do not lock the clock when every transition is refused.
+  // None is left when every transition was refused or answered.
   if (others.length > 0) await transitionChosen(deps, transaction, tenantId, others, outcomes);
   const refused = requests.filter(({ documentId }) => outcomes.get(documentId) instanceof DomainError);
   await answerRepeated(transaction, refused, outcomes);
