@@ -8,6 +8,8 @@ import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";
 
 const stored = { id: "p1", language: "sv", phrase: "lunch", commonMistakes: ["lonch"] };
+const success = { status: 200, body: JSON.stringify({ ok: true, data: { phrase: stored } }) };
+let reply = success;
 /** Method, path and body of each request. */
 const requests: unknown[] = [];
 const gateway = createServer((request, response) => void answer(request, response));
@@ -15,8 +17,8 @@ let services: Awaited<ReturnType<typeof openTestServices>>;
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   requests.push([request.method, request.url, JSON.parse(await text(request))]);
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ ok: true, data: { phrase: stored } }));
+  response.writeHead(reply.status, { "content-type": "application/json" });
+  response.end(reply.body);
 }
 
 beforeAll(async () => {
@@ -34,10 +36,10 @@ afterAll(async () => {
   await services[Symbol.asyncDispose]();
 });
 
+const address = () => `http://127.0.0.1:${portOf(gateway.address())}`;
 const put = (...argv: string[]) => {
   requests.splice(0);
-  const address = `http://127.0.0.1:${portOf(gateway.address())}`;
-  return run(["phrases", "put", ...argv, "--language", "sv", "--gateway", address, "--key", "vk_test"]);
+  return run(["phrases", "put", ...argv, "--language", "sv", "--gateway", address(), "--key", "vk_test"]);
 };
 
 test("put prints the stored phrase", async () => {
@@ -56,6 +58,19 @@ test("put of an id sends a whole phrase, with defaults for the options that are 
   const phrase = { id: "p1", language: "sv", phrase: "Lunch", commonMistakes: [] };
   expect(requests).toEqual([["PUT", "/v1/phrases", { ...phrase, caseSensitive: true, forbidden: true }]]);
 });
+
+test.for([200, 400])(
+  "a proxy's page with the status %i is told as an answer without an error of Vidimus",
+  async (status) => {
+    reply = { status, body: "<h1>proxy</h1>" };
+    const failed = { code: 1, stderr: expect.stringContaining(`answered ${status} without an error of Vidimus`) };
+    expect(await put("lunch")).toMatchObject(failed);
+    const rows = JSON.stringify([{ language: "sv", phrase: "lunch" }]);
+    const argv = ["phrases", "import", "-", "--format", "json", "--gateway", address(), "--key", "vk_test"];
+    expect(await run(argv, { stdin: rows })).toMatchObject(failed);
+    reply = success;
+  },
+);
 
 test("show prints a phrase of the tenant with all its members", async () => {
   requests.splice(0);

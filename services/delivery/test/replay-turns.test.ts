@@ -85,7 +85,7 @@ it("a replay of missing snapshots repeats one that has failed, until the receive
   expect(await untilDone(tenantId, replay!.replayId)).toMatchObject({ seen: 1n, delivered: 1n, skipped: 0n });
 });
 
-it("a snapshot that was refused four times counts as failed, and its replay goes on", async () => {
+it("a snapshot that is refused again and again counts as failed, and its replay goes on", async () => {
   const tenantId = "refusing";
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(422).end());
   for (let n = 0; n < 3; n += 1) {

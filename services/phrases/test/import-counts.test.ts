@@ -83,13 +83,13 @@ function draft(phrase: string, id = uuidv7()): PhraseDraft {
   return { id, language: "sv", phrase, caseSensitive: false, forbidden: false, commonMistakes: [], description: "" };
 }
 
-test("a phrase that a concurrent import creates under the same id is counted as created by that one only", async () => {
+test("a phrase that a concurrent import has created under the same id is counted as unchanged", async () => {
   const drafts = ["a", "b", "c"].map((phrase) => draft(phrase));
   const outcomes = await outcomesOvertaken(phrases.newTenant(), drafts, drafts.slice(1));
   expect(outcomes).toEqual(["created", "unchanged", "unchanged"]);
 });
 
-test("a phrase that a concurrent import renames alike is counted as changed by that one only", async () => {
+test("a phrase that a concurrent import has renamed alike is counted as unchanged", async () => {
   const tenantId = phrases.newTenant();
   const { phraseIds } = await phrases.import(tenantId, [sv("a"), sv("b"), sv("c")], { withIds: true });
   const drafts = phraseIds.map((id, n) => draft(`ny ${n}`, id));

@@ -58,7 +58,7 @@ test.each([
   expect((await check(body))[0]).toBe("broken");
 });
 
-test("a key of another kind in the list is broken, and the finding names its kind", async () => {
+test("a listed key that is not an Ed25519 key is broken, and the finding names its kind", async () => {
   const der = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "der", type: "spki" });
   const keys = [{ ...active, publicKey: der.toString("base64") }];
   expect(await check({ active: active.keyId, keys })).toEqual(["broken", `key ${active.keyId} is a key for ec`]);

@@ -32,18 +32,23 @@ interface Envelope {
  * answered.
  */
 export function readEnvelope(body: string): Envelope | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(value)) return undefined;
+  const value = readBody(body);
+  if (value === undefined) return undefined;
   const { data, error } = value;
   if (isJsonObject(data)) return { id: data["id"], message: "", violations: [] };
   if (!isJsonObject(error) || typeof error["code"] !== "string") return undefined;
   const { code, message, details } = error;
   return { code, message: typeof message === "string" ? message : "", violations: readViolations(details) };
+}
+
+/** The body of an answer; undefined unless it is a JSON object. */
+export function readBody(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Describes an answer that is no success, with the platform's message if it has one. */

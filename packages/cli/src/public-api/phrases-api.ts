@@ -1,6 +1,6 @@
 import type { Session } from "../session.ts";
 import { isJsonObject } from "../json-object.ts";
-import { ApiError, apiError, readEnvelope } from "./answer.ts";
+import { ApiError, apiError, readBody, readEnvelope } from "./answer.ts";
 import { type ApiRequest, openPublicApi } from "./public-api.ts";
 import type { Answer } from "./send-with-retries.ts";
 
@@ -94,14 +94,13 @@ export function openPhrasesApi(session: Session): PhrasesApi {
 }
 
 function dataOf(answer: Answer, url: string): Readonly<Record<string, unknown>> {
-  const body: unknown = answer.status === 200 ? JSON.parse(answer.body) : undefined;
-  if (isJsonObject(body) && isJsonObject(body["data"])) return body["data"];
+  const data = answer.status === 200 ? readBody(answer.body)?.["data"] : undefined;
+  if (isJsonObject(data)) return data;
   throw apiError(answer, url);
 }
 
 function faultsOf({ body }: Answer): RowFault[] {
-  const value: unknown = JSON.parse(body);
-  const error = isJsonObject(value) ? value["error"] : undefined;
+  const error = readBody(body)?.["error"];
   const details: unknown = isJsonObject(error) ? error["details"] : undefined;
   return Array.isArray(details) ? details.filter(isJsonObject).map(toFault) : [];
 }

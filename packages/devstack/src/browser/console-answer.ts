@@ -6,7 +6,7 @@ export interface AnswerSetting {
   readonly base: string;
   /** Typed as name, note and phrase; at most 200 characters. */
   readonly text: string;
-  /** URL of a receiver that refuses what is posted to it. */
+  /** URL at which every attempt fails, so that a replay keeps running. */
   readonly receiver: string;
   /** A webhook to verify: its headers as lines, its body, and the secret of its endpoint. */
   readonly webhook: { readonly headers: string; readonly body: string; readonly secret: string };

@@ -7,7 +7,7 @@ export const serviceNames = ["signing", "documents", "phrases", "delivery", "gat
 
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The services, and the console, which calls their teams doors. */
+/** The services, and the console, which calls the teams doors of all but signing. */
 export const programNames = [...serviceNames, "console"] as const;
 
 export type ProgramName = (typeof programNames)[number];

@@ -36,7 +36,9 @@ const sqliteBusy = 5;
 const unnamedDeadlineMs = 2000;
 const unseen = "the folder is locked by a process that cannot be seen, in another container for example";
 
-/** Returns the process that holds the lock. Undefined when there is none or it has ended. */
+/**
+ * Returns the process that `stack.json` names, if it still runs. The lock itself is not looked at.
+ */
 export async function lockHolder(stateDir: string): Promise<LockHolder | undefined> {
   try {
     const holder = JSON.parse(await readFile(join(stateDir, holderFile), "utf8")) as LockHolder;

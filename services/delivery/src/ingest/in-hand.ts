@@ -7,8 +7,8 @@ import { IngestSpan } from "./ingest-span.ts";
 type EndListener = (error: unknown) => void;
 
 /**
- * The ingest of one snapshot. It has no promise until one is asked for, because ten thousand
- * handlings may wait at the start of a burst.
+ * The ingest of one snapshot. Its promise is made when it is asked for, which it seldom is:
+ * ten thousand handlings may wait at the start of a burst.
  */
 export class Handling {
   readonly reference: Reference;

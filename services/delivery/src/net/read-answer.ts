@@ -8,7 +8,7 @@ export interface Answer {
   readonly beginning: Buffer;
 }
 
-/** There was no answer before the deadline. */
+/** No status came before the deadline. */
 export class LateAnswerError extends Error {
   override readonly name = "LateAnswerError";
 }

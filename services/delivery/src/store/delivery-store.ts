@@ -83,7 +83,7 @@ export class DeliveryStore {
   }
 }
 
-/** Whether a delivery is planned as its lane's bearer. */
+/** Whether a delivery has its lane's due time: it is leased, or due for a claim. */
 function isBearer({ standing }: NewDelivery): boolean {
   return standing === "leased" || standing === "due";
 }

@@ -23,7 +23,7 @@ export async function openConnectProxy(tls?: { cert: string; key: string }) {
   server.on("connect", (request: IncomingMessage, socket: Socket) => {
     targets.push(request.url ?? "");
     authorizations.push(request.headers["proxy-authorization"]);
-    // A server's sockets stay half open unless they are ended.
+    // Unlike an HTTPS server's, an HTTP server's sockets stay half open until they are ended.
     socket.on("error", () => {}).once("end", () => socket.end());
     behaviour.onConnect(request, socket);
   });

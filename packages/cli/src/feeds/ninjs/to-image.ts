@@ -8,7 +8,7 @@ import { isPlain, plainIn, takeTitle } from "./texts.ts";
 
 /**
  * Maps a picture to a `core/image`. ninjs has no member for the alternative text: agencies put it
- * into a plain body. Without a plain body the caption is used.
+ * into a plain body. Without a plain body the caption is used, else the title.
  */
 export function toImage(item: NinjsItem): Mapping {
   const title = takeTitle(item);

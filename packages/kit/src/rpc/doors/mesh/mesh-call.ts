@@ -41,8 +41,8 @@ const reasonOfAnswered = () => (answered ??= new ConnectError("the call has ende
  * One call on the mesh door. It is the handler's context, and ends exactly once: by an answer, a
  * failure, the deadline, a cancellation, or the server's stop.
  *
- * Headers, context values and signal are made at their first use, because most handlers use none,
- * and an AbortController with its error costs more than the rest of a short call.
+ * Headers, context values and signal are made at their first use: the shortest and most frequent
+ * handlers use none, and an AbortController with its error costs more than the rest of their calls.
  */
 export class MeshCall implements HandlerContext, EndedCall {
   readonly protocolName = "grpc";
