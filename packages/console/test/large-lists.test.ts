@@ -135,7 +135,7 @@ test("for the list of 100 endpoints delivery sends MongoDB at most 330 commands"
   expect(commands.length).toBeLessThanOrEqual(3 * endpointCount + ownMax);
 });
 
-test("each of the first four pages of 100,000 deliveries takes at most two seconds, and 30 commands of delivery", async () => {
+test("each of the first four pages of 100,000 deliveries takes at most 2 s, and 30 commands of delivery", async () => {
   const seen = new Set<string>();
   let path = "/deliveries";
   for (let count = 0; count < 4; count += 1) {

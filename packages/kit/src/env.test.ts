@@ -2,10 +2,16 @@ import { describe, expect, it } from "vitest";
 import { EnvReader } from "./env.ts";
 
 describe("EnvReader", () => {
-  it("reads the variables that are set, and takes the fallback of an empty one", () => {
-    const env = new EnvReader({ PORT: "8081", DOCS: "on", EMPTY: "" });
+  it("reads the variables that are set", () => {
+    const env = new EnvReader({ PORT: "8081", DOCS: "on", NAME: "ida" });
     expect(env.int("PORT", { min: 0, max: 65_535 })).toBe(8081);
     expect(env.onOff("DOCS", "off")).toBe(true);
+    expect(env.string("NAME", { fallback: "x" })).toBe("ida");
+    expect(() => env.finish()).not.toThrow();
+  });
+
+  it("takes the fallback of an empty variable", () => {
+    const env = new EnvReader({ EMPTY: "" });
     expect(env.string("EMPTY", { fallback: "x" })).toBe("x");
     expect(() => env.finish()).not.toThrow();
   });

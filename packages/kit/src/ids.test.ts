@@ -18,7 +18,7 @@ test("a UUIDv7 has the form of RFC 9562 and begins with its time, also as the la
   }
 });
 
-test("a tenant id is returned unchanged, and any other text is refused as `invalid` at /tenantId", () => {
+test("requireTenantId returns a tenant id, and refuses any other text as `invalid` at /tenantId", () => {
   for (const id of ["a", "demo", "a_1", "a".repeat(32)]) expect(requireTenantId(id)).toBe(id);
   for (const text of ["", "1a", "_a", "A", "a-b", "a.b", "a\n", "a".repeat(33)]) {
     expect(() => requireTenantId(text), text).toThrow(

@@ -30,43 +30,54 @@ describe("grants", () => {
     return { live: openLiveGrants({ file, log, registry, everyMs }), lines };
   };
 
-  it("stay as they were while their file is faulty, and each fault is logged and counted once", async () => {
+  const tenantsOf = ({ value }: ReturnType<typeof openLiveGrants>) => [...(value.get(identity)?.tenants ?? [])];
+  const faulty = fileWith("Demo").replace("grants", "grant");
+  const errorsIn = (lines: ReturnType<typeof logLines>["lines"]) => lines.filter(({ level }) => level === "error");
+
+  it("stay as they were while their file is faulty or away", async () => {
+    const file = join(dir, "grants.json");
+    writeFileSync(file, fileWith("demo"));
+    using live = open(file).live;
+    writeFileSync(file, fileWith("demo", "rival"));
+    await vi.waitFor(() => expect(tenantsOf(live)).toEqual(["demo", "rival"]), patient);
+    writeFileSync(file, faulty);
+    await vi.waitFor(async () => expect(await failures()).toBe(1), patient);
+    expect(tenantsOf(live)).toEqual(["demo", "rival"]);
+    rmSync(file);
+    await vi.waitFor(async () => expect(await failures()).toBe(2), patient);
+    expect(tenantsOf(live)).toEqual(["demo", "rival"]);
+    writeFileSync(file, fileWith("acme"));
+    await vi.waitFor(() => expect(tenantsOf(live)).toEqual(["acme"]), patient);
+  });
+
+  it("have each fault of their file logged and counted once", async () => {
     const file = join(dir, "grants.json");
     writeFileSync(file, fileWith("demo"));
     const { live, lines } = open(file);
     using _closing = live;
-    const tenants = () => [...(live.value.get(identity)?.tenants ?? [])];
-    writeFileSync(file, fileWith("demo", "rival"));
-    await vi.waitFor(() => expect(tenants()).toEqual(["demo", "rival"]));
-    writeFileSync(file, fileWith("Demo").replace("grants", "grant"));
-    await vi.waitFor(
-      () => expect(lines).toContainEqual(expect.objectContaining({ level: "error", files: "grants" })),
-      patient,
-    );
+    writeFileSync(file, faulty);
+    await vi.waitFor(() => expect(errorsIn(lines)).toEqual([expect.objectContaining({ files: "grants" })]), patient);
     const looked = vi.spyOn(live, "reload");
     await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), patient);
-    expect(tenants()).toEqual(["demo", "rival"]);
     expect(await failures()).toBe(1);
-    expect(lines.filter(({ level }) => level === "error")).toHaveLength(1);
+    expect(errorsIn(lines)).toHaveLength(1);
     rmSync(file);
     await vi.waitFor(async () => expect(await failures()).toBe(2), patient);
-    expect(tenants()).toEqual(["demo", "rival"]);
-    writeFileSync(file, fileWith("acme"));
-    await vi.waitFor(() => expect(tenants()).toEqual(["acme"]), patient);
+    expect(errorsIn(lines)).toHaveLength(2);
   });
 
-  it.each([0o664, 0o646, 0o666, 0o777])(
-    "that others than the owner may change are refused (file mode %i in decimal)",
+  it.each(["0664", "0646", "0666", "0777"])(
+    "that others than the owner may change, by mode %s, are refused",
     (mode) => {
-      const file = join(dir, `grants-${mode}.json`);
+      const file = join(dir, "grants.json");
       writeFileSync(file, fileWith("demo"));
       chmodSync(file, mode);
-      expect(() => open(file)).toThrow(`has mode 0${mode.toString(8)}, which lets others change it`);
+      expect(() => open(file)).toThrow(`has mode ${mode}, which lets others change it`);
     },
   );
 
-  it.each([0o644, 0o600, 0o444, 0o640])("that only the owner may change are read (file mode %i in decimal)", (mode) => {
-    const file = join(dir, `grants-${mode}.json`);
+  it.each(["0644", "0600", "0444", "0640"])("that only the owner may change, by mode %s, are read", (mode) => {
+    const file = join(dir, "grants.json");
     writeFileSync(file, fileWith("demo"));
     chmodSync(file, mode);
     using opened = open(file).live;
@@ -83,7 +94,7 @@ describe("grants", () => {
     using _closing = live;
     target("2");
     renameSync(join(dir, "link.new"), join(dir, "link"));
-    await vi.waitFor(() => expect([...(live.value.get(identity)?.tenants ?? [])]).toEqual(["rival"]), patient);
+    await vi.waitFor(() => expect(tenantsOf(live)).toEqual(["rival"]), patient);
   });
 
   it("with faults stop the start, and every fault is named", () => {

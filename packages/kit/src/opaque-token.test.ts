@@ -13,17 +13,17 @@ test("a token is the base64url of the JSON array [1, ...values], without a signa
 
 const token = (json: string) => Buffer.from(json).toString("base64url");
 test.each([
-  ["nothing", ""],
-  ["no base64url", "!!"],
-  ["no JSON", token("1 2")],
-  ["no array", token('{"0":1}')],
-  ["another version", token('[2,"a"]')],
-  ["a nested value", token('[1,["a"]]')],
-  ["null", token("[1,null]")],
+  ["an empty text", ""],
+  ["a text that is no base64url", "!!"],
+  ["a token that holds no JSON", token("1 2")],
+  ["JSON that is no array", token('{"0":1}')],
+  ["an array of another version", token('[2,"a"]')],
+  ["an array with a nested array", token('[1,["a"]]')],
+  ["an array with null", token("[1,null]")],
   ["JSON with white space", token('[1, "a"]')],
-  ["padding", `${token("[1,2]")}=`],
-  ["the other base64 alphabet", token('[1,"???>>>"]').replaceAll("_", "/").replaceAll("-", "+")],
-  ["258 characters", encodeOpaqueToken(["a".repeat(187)])],
+  ["a token with padding", `${token("[1,2]")}=`],
+  ["a token in the other base64 alphabet", token('[1,"???>>>"]').replaceAll("_", "/").replaceAll("-", "+")],
+  ["a token of 258 characters", encodeOpaqueToken(["a".repeat(187)])],
 ])("decodeOpaqueToken returns undefined for %s", (_, text) => {
   expect(decodeOpaqueToken(text)).toBeUndefined();
 });

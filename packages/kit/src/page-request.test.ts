@@ -4,9 +4,13 @@ import { pagePosition, pageSize } from "./page-request.ts";
 
 const readName = ([name]: readonly (string | number)[]) => (typeof name === "string" ? { name } : undefined);
 
-test("a page has as many rows as its limit says, 50 for none, and at most 200 or what the list allows", () => {
+test("a page has as many rows as its limit says, and 50 without a limit", () => {
   expect([0, 1, 200].map((limit) => pageSize(limit))).toEqual([50, 1, 200]);
+});
+
+test("a limit of more than 200, or than its list allows, is refused", () => {
   expect(pageSize(5_000, 5_000)).toBe(5_000);
+  expect(() => pageSize(5_001, 5_000)).toThrow("limit must be from 1 to 5000");
   expect(() => pageSize(201)).toThrow(
     expect.objectContaining({
       kind: "invalid",
@@ -16,8 +20,11 @@ test("a page has as many rows as its limit says, 50 for none, and at most 200 or
   );
 });
 
-test("a page token is the position that an earlier page encoded, and no token is the first page", () => {
+test("a page token is the position that an earlier page encoded", () => {
   expect(pagePosition(encodeOpaqueToken(["ada"]), readName)).toEqual({ name: "ada" });
+});
+
+test("without a page token a page has no position", () => {
   expect(pagePosition("", readName)).toBeUndefined();
 });
 

@@ -71,7 +71,7 @@ describe("code of version 5", () => {
     [6, "rewriting", "is rewriting at version 6, and this code needs 5: start newer code"],
     [6, "rewritten", "is rewritten at version 6, and this code needs 5: start newer code"],
     [7, "prepared", "is prepared at version 7, and this code needs 5: start newer code"],
-  ] as const)("refuses version %i, %s, and says what to do", async (version, phase, reason) => {
+  ] as const)("refuses a database of version %i, %s, and says what to do", async (version, phase, reason) => {
     await bring(version, phase);
     await expect(ensureDatabaseVersion(mongo, codeOf(5), "off")).rejects.toThrow(`database ${database} ${reason}`);
   });
@@ -93,11 +93,14 @@ describe("code of version 5", () => {
     expect(await mongo.db.collection("database_version").findOne()).toMatchObject({ version: 5 });
   });
 
-  test("refuses a database of an earlier base, or with rows and no version, and says how to start over", async () => {
-    const startOver = "nothing was released yet: start over with `npm start -- --fresh`";
+  const startOver = "nothing was released yet: start over with `npm start -- --fresh`";
+
+  test("refuses a database of an earlier base, and says how to start over", async () => {
     await ensureDatabaseVersion(mongo, { ...codeOf(3), base: 2 }, "on");
     await expect(ensureDatabaseVersion(mongo, codeOf(5), "on")).rejects.toThrow(startOver);
-    await mongo.db.dropDatabase();
+  });
+
+  test("refuses a database with rows and no version, and says how to start over", async () => {
     await rows().insertOne({ _id: "a", shape: 1 });
     for (const mode of ["on", "prepare", "off"] as const) {
       await expect(ensureDatabaseVersion(mongo, codeOf(5), mode)).rejects.toThrow(startOver);
@@ -121,12 +124,21 @@ test("a new database is at the version of the code at once, without a step", asy
   expect(await missingIndexes(mongo.db, codeOf(5).indexes)).toEqual([]);
 });
 
-test("prepare leaves rows unchanged, and migrate takes every step in order, once", async () => {
+/** Makes a database of version 3 with one row, and prepares version 4. */
+async function prepareFour(): Promise<void> {
   await ensureDatabaseVersion(mongo, codeOf(3), "on");
   await rows().insertOne({ _id: "a", shape: 3 });
   expect(await migrate(mongo, codeOf(4), "prepare")).toEqual({ from: 3, to: 4 });
-  expect(await shapes()).toEqual([3]);
+}
+
+test("prepare leaves rows unchanged", async () => {
+  await prepareFour();
   expect(await migrate(mongo, codeOf(6), "prepare")).toEqual({ from: 4, to: 4 });
+  expect(await shapes()).toEqual([3]);
+});
+
+test("migrate takes every step in order, once", async () => {
+  await prepareFour();
   expect(await migrate(mongo, codeOf(6), "on")).toEqual({ from: 4, to: 6 });
   expect(await shapes()).toEqual([6]);
   expect(await migrate(mongo, codeOf(6), "on")).toEqual({ from: 6, to: 6 });
@@ -134,7 +146,7 @@ test("prepare leaves rows unchanged, and migrate takes every step in order, once
   expect(await prepared.toArray()).toEqual([{ to: 4 }, { to: 5 }, { to: 6 }]);
 });
 
-test("a rewrite that was interrupted is repeated, and `onRewritten` is called once after it", async () => {
+test("an interrupted rewrite is repeated before `onRewritten` is called, once", async () => {
   await bring(4, "rewriting");
   await rows().insertOne({ _id: "late", shape: 3 });
   const told: unknown[] = [];
@@ -156,7 +168,7 @@ test("eight migrations at once leave a database as a single one does", async () 
   await ensureDatabaseVersion(mongo, codeOf(6), "off");
 });
 
-test("an index with other columns, uniqueness or rows than declared counts as missing", async () => {
+test("an index with another column order, uniqueness or filter than declared counts as missing", async () => {
   await rows().createIndexes([
     { key: { one: 1, two: 1 } },
     { key: { plain: 1 } },

@@ -14,7 +14,7 @@ import { Registry } from "prom-client";
 import { describe, expect, inject, it, vi } from "vitest";
 import { patient } from "../src/testing/patient.ts";
 import { ConfigError } from "@vidimus/kit/env";
-import { type EventBus, openEventBus, type StreamSpec } from "@vidimus/kit/nats/event-bus";
+import { type EventBus, openEventBus } from "@vidimus/kit/nats/event-bus";
 import { BrokerConnection } from "@vidimus/kit/nats/connection";
 import { portOf } from "@vidimus/kit/port";
 import { openMutableProxy } from "./support/mutable-proxy.ts";
@@ -38,41 +38,64 @@ function openBus(stack: AsyncDisposableStack, url = inject("natsUrl")) {
 const isUp = (bus: EventBus) => vi.waitFor(() => bus.ping(), patient);
 
 describe("a message for which the handler throws", () => {
-  it("leaves the subscription and the connection alive, and is counted and logged", async () => {
-    await using stack = new AsyncDisposableStack();
+  /** Broadcasts two messages for which the handler throws, and one that it takes. */
+  async function broadcastThree(stack: AsyncDisposableStack) {
     const subject = testDatabaseName("subject");
-    const { bus, failures, said } = openBus(stack);
+    const opened = openBus(stack);
     const received: string[] = [];
-    bus.onBroadcast(subject, (data) => {
+    opened.bus.onBroadcast(subject, (data) => {
       if (text(data).startsWith("hello")) throw new Error("no reference");
       received.push(text(data));
     });
-    await isUp(bus);
-    for (const message of ["hello 1", "hello 2", "a"]) bus.broadcast(subject, bytes(message));
+    await isUp(opened.bus);
+    for (const message of ["hello 1", "hello 2", "a"]) opened.bus.broadcast(subject, bytes(message));
     await vi.waitFor(() => expect(received).toEqual(["a"]), patient);
+    return { ...opened, subject };
+  }
+
+  it("leaves the subscription and the connection alive", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { bus } = await broadcastThree(stack);
     await bus.ping();
+  });
+
+  it("is counted", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { failures, subject } = await broadcastThree(stack);
     expect(await failures()).toEqual({ [subject]: 2 });
+  });
+
+  it("is logged once when it is the first of several", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { said } = await broadcastThree(stack);
     expect(said("no reference")).toHaveLength(1);
   });
 });
 
 describe("a stream that cannot be made", () => {
-  it("is logged, and broadcasts and subscriptions work", async () => {
-    await using stack = new AsyncDisposableStack();
+  /** Opens a bus that keeps a stream of three replicas, which a single broker cannot make. */
+  async function keepThree(stack: AsyncDisposableStack) {
     const subject = testDatabaseName("subject");
-    const { bus, said } = openBus(stack);
-    const spec: StreamSpec = {
-      name: subject.toUpperCase(),
-      subjects: [subject],
-      ageMsMax: 60_000,
-      bytesMax: 65_536,
-      replicas: 3,
-    };
-    bus.keepStream(spec);
+    const opened = openBus(stack);
+    const limits = { ageMsMax: 60_000, bytesMax: 65_536, replicas: 3 };
+    opened.bus.keepStream({ name: subject.toUpperCase(), subjects: [subject], ...limits });
+    await isUp(opened.bus);
+    const { said } = opened;
+    await vi.waitFor(() => expect(said("stream of the broker cannot be made")).toHaveLength(1), patient);
+    return { ...opened, subject };
+  }
+
+  it("is logged", async () => {
+    await using stack = new AsyncDisposableStack();
+    await keepThree(stack);
+  });
+
+  it("does not hinder broadcasts of its subject", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { bus, subject } = await keepThree(stack);
     const received: string[] = [];
     bus.onBroadcast(subject, (data) => void received.push(text(data)));
-    await isUp(bus);
-    await vi.waitFor(() => expect(said("stream of the broker cannot be made")).toHaveLength(1), patient);
+    await bus.ping();
     bus.broadcast(subject, bytes("a"));
     await vi.waitFor(() => expect(received).toEqual(["a"]), patient);
     await bus.ping();
@@ -166,7 +189,7 @@ describe.concurrent("a broker that hangs while connections to it are made", () =
   it.for([
     ["says nothing", "nothing"],
     ["greets and answers nothing", "server"],
-  ] as const)("and %s has one of them open when it goes on, and is lost once", async ([, forwarded]) => {
+  ] as const)("and %s has a single connection when it goes on, and is logged as lost once", async ([, forwarded]) => {
     await using stack = new AsyncDisposableStack();
     const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
     const { bus, said } = openBus(stack, `nats://127.0.0.1:${proxy.port}`);
@@ -198,7 +221,7 @@ describe.concurrent("the broker at the URL", () => {
     expect(lines[0]).not.toMatch(/hunter2|ida/);
   });
 
-  it("is refused at once when the URL cannot be read, and the error does not quote the URL", async () => {
+  it("is refused at once when the URL cannot be read, without quoting its password", async () => {
     await using stack = new AsyncDisposableStack();
     const open = () => openBus(stack, "http://ida:hunter2@broker");
     expect(open).toThrow(ConfigError);

@@ -29,11 +29,11 @@ function lineOf(error: unknown): string {
 }
 
 test.each([
-  ["itself", (error: unknown) => error],
-  ["as a cause", (error: unknown) => new DomainError("unavailable", "not now", { cause: error })],
-  ["as the cause of a cause", (error: unknown) => new Error("a", { cause: new Error("b", { cause: error }) })],
-  ["among others", (error: unknown) => new AggregateError([new Error("a"), error], "both")],
-])("no byte of the rows of a refused bulk insert is logged with its error %s", async (_, wrapped) => {
+  ["is logged itself", (error: unknown) => error],
+  ["is a cause", (error: unknown) => new DomainError("unavailable", "not now", { cause: error })],
+  ["is the cause of a cause", (error: unknown) => new Error("a", { cause: new Error("b", { cause: error }) })],
+  ["is one of several", (error: unknown) => new AggregateError([new Error("a"), error], "both")],
+])("no text of the rows of a refused bulk insert is logged when its error %s", async (_, wrapped) => {
   const error = wrapped(await bulkError());
   for (const text of [lineOf(error), errorText(error)]) {
     expect(text).toContain("E11000 duplicate key error");
@@ -42,8 +42,9 @@ test.each([
   }
 });
 
-test("a line about an error contains its type, kind and cause with its code, and no unknown property", () => {
-  const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", port: 2, secret: "hunter2" });
+const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", port: 2, secret: "hunter2" });
+
+test("a line about an error contains its type, kind and message, and its cause with code and port", () => {
   const line = lineOf(new DomainError("unavailable", "not now", { cause }));
   expect(JSON.parse(line)).toMatchObject({
     level: "warn",
@@ -54,7 +55,10 @@ test("a line about an error contains its type, kind and cause with its code, and
       cause: { type: "Error", code: "ECONNREFUSED", port: 2 },
     },
   });
-  expect(line).not.toContain("hunter2");
+});
+
+test("a line about an error contains no unknown property of its cause", () => {
+  expect(lineOf(new DomainError("unavailable", "not now", { cause }))).not.toContain("hunter2");
 });
 
 test("an error that causes itself does not break the line", () => {
@@ -63,7 +67,7 @@ test("an error that causes itself does not break the line", () => {
   expect(JSON.parse(lineOf(error))).toMatchObject({ err: { message: "round", cause: { message: "round" } } });
 });
 
-test("a thrown text does not break the line, and is not quoted in it", () => {
+test("a thrown text is logged without being quoted", () => {
   const line = lineOf("the whole body");
   expect(JSON.parse(line)).toMatchObject({ err: { type: "string", message: "thrown without an Error" } });
   expect(line).not.toContain("whole body");

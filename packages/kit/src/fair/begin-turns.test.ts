@@ -40,20 +40,31 @@ test("requests begin at once, however many they are, until 5 ms of the turn are 
   expect(begun).toHaveLength(501);
 });
 
-test("requests left over begin 16 in each later turn, and tenants alternate", async () => {
-  const all = [take("acme")];
+/** Uses up a turn, after which 40 requests of acme and one of rival are left over. */
+function leaveOver(): Promise<unknown> {
+  const first = take("acme");
   workFor(5);
-  all.push(...takeMany("acme", 40), take("rival"));
+  return Promise.all([first, ...takeMany("acme", 40), take("rival")]);
+}
+
+test("tenants alternate among requests left over", async () => {
+  const all = leaveOver();
   await nextTurn();
   expect(begun.slice(0, 3)).toEqual(["acme", "acme", "rival"]);
+  await all;
+});
+
+test("requests left over begin 16 in each later turn", async () => {
+  const all = leaveOver();
+  await nextTurn();
   expect(begun).toHaveLength(1 + 16);
   await nextTurn();
   expect(begun).toHaveLength(1 + 32);
-  await Promise.all(all);
+  await all;
   expect(begun).toHaveLength(42);
 });
 
-describe("work announced ahead counts at once: of requests that announce 8 each, two begin in a turn", () => {
+describe("of requests that announce later work as costly as 8 requests, two begin in a turn", () => {
   async function countByTurn(count: number): Promise<number[]> {
     const all = takeMany("acme", count, 8);
     const before = begun.length;

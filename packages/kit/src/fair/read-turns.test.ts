@@ -27,17 +27,32 @@ test("a body flows on while at most 1 MiB is read in each turn of the event loop
   }
 });
 
-test("bodies beyond 1 MiB pause; 16 resume in each later turn, and tenants alternate", async () => {
+/** Reads 1 MiB, and then 40 bodies of acme and one of demo in the same turn. */
+function readMore() {
   const turns = new ReadTurns();
   turns.count("acme", body(), mib);
   const crowd = Array.from({ length: 40 }, body);
   for (const each of crowd) turns.count("acme", each, 65_536);
   const neighbour = body();
   turns.count("demo", neighbour, 65_536);
+  return { crowd, neighbour };
+}
+
+test("bodies that are read beyond 1 MiB in a turn pause", () => {
+  const { crowd, neighbour } = readMore();
   expect([...crowd, neighbour].some(({ flows }) => flows)).toBe(false);
+});
+
+test("a tenant's paused body resumes in the next turn, although 40 of another tenant paused before", async () => {
+  const { neighbour } = readMore();
   await turn();
   expect(neighbour.flows).toBe(true);
-  expect(crowd.filter(({ flows }) => flows)).toHaveLength(15);
+});
+
+test("16 paused bodies resume in each later turn", async () => {
+  const { crowd, neighbour } = readMore();
+  await turn();
+  expect([...crowd, neighbour].filter(({ flows }) => flows)).toHaveLength(16);
   await turn();
   expect(crowd.filter(({ flows }) => flows)).toHaveLength(31);
   await turn();

@@ -16,7 +16,7 @@ function turns() {
   return { work, done };
 }
 
-test("short work runs at once", async () => {
+test("the first work of a turn runs at once", async () => {
   const { work, done } = turns();
   const result = work("a1", 1);
   expect(done).toEqual(["a1"]);

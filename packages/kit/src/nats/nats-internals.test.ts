@@ -2,7 +2,7 @@ import { NodeTransport } from "nats/lib/src/node_transport.js";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { createServer, type Socket } from "node:net";
-import { describe, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { portOf } from "../port.ts";
 import { patient } from "../testing/patient.ts";
 import { closeSocketsAtOnce, natsVersion } from "./nats-internals.ts";
@@ -26,26 +26,24 @@ type Dial = Awaited<ReturnType<typeof beginDial>>;
 const isConnected = ({ transport }: Dial) => vi.waitUntil(() => "socket" in transport, patient);
 const hasBegunTls = async ({ accepted }: Dial) => once(await accepted, "data");
 
-describe("what the kit changes in nats.js", () => {
-  test("is known for the version that is installed", () => {
-    const { version }: { version: unknown } = createRequire(import.meta.url)("nats/package.json");
-    expect(version).toBe(natsVersion);
-  });
+test("the kit's changes to nats.js are made for the version that is installed", () => {
+  const { version }: { version: unknown } = createRequire(import.meta.url)("nats/package.json");
+  expect(version).toBe(natsVersion);
+});
 
-  test.for([
-    ["before it is connected", "", async () => {}],
-    ["while it waits for the broker's first line", "", isConnected],
-    ["while the broker answers no TLS handshake", info, hasBegunTls],
-  ] as const)("a dial that is given up %s leaves no socket open", async ([, greeting, until]) => {
-    await using stack = new AsyncDisposableStack();
-    closeSocketsAtOnce();
-    const dial = await beginDial(stack, greeting);
-    await until(dial);
-    await dial.transport.close(new Error("timeout"));
-    const socket = await dial.accepted;
-    stack.defer(() => void socket.destroy());
-    socket.resume();
-    await vi.waitFor(() => expect(socket.closed).toBe(true), patient);
-    await expect(dial.dialled).rejects.toThrow();
-  });
+test.for([
+  ["before it is connected", "", async () => {}],
+  ["while it waits for the broker's first line", "", isConnected],
+  ["while the broker answers no TLS handshake", info, hasBegunTls],
+] as const)("a dial that is given up %s leaves no socket open", async ([, greeting, until]) => {
+  await using stack = new AsyncDisposableStack();
+  closeSocketsAtOnce();
+  const dial = await beginDial(stack, greeting);
+  await until(dial);
+  await dial.transport.close(new Error("timeout"));
+  const socket = await dial.accepted;
+  stack.defer(() => void socket.destroy());
+  socket.resume();
+  await vi.waitFor(() => expect(socket.closed).toBe(true), patient);
+  await expect(dial.dialled).rejects.toThrow();
 });

@@ -9,7 +9,7 @@ test.for([
   ["nats://ida:pw@a,nats://b", { servers: ["a", "b"], isTls: false, user: "ida", pass: "pw" }],
   ["nats://a,nats://ida:pw@b,nats://ida:pw@c", { servers: ["a", "b", "c"], isTls: false, user: "ida", pass: "pw" }],
   ["tls://t0ken@a:1/", { servers: ["a:1"], isTls: true, token: "t0ken" }],
-] as const)("%s is parsed into servers, TLS and credentials", ([text, expected]) => {
+] as const)("%s is parsed into servers, TLS and the credentials that it has", ([text, expected]) => {
   expect(parseServers(text)).toEqual(expected);
 });
 
@@ -26,6 +26,6 @@ test.for([
   ["nats://ida:hunter2@a,nats://eve:hunter2@b", "different users or passwords"],
   ["nats://ida:hunter2@a,nats://ida:other@b", "different users or passwords"],
   ["tls://a,nats://b", "either all URLs begin with tls://"],
-] as const)("%s is refused, and the message contains no password", ([text, fault]) => {
+] as const)("%j is refused, with a message that contains no password", ([text, fault]) => {
   expect(() => parseServers(text)).toThrow(new RegExp(`^(?!.*(?:hunter2|hun/ter2))NATS_URL.*${fault}`, "s"));
 });

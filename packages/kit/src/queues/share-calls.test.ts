@@ -16,7 +16,13 @@ function gated(lateMs = 10_000) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a shared call", () => {
-  it("starts at once when none runs, and callers that arrive while one runs share the next one", async () => {
+  it("starts at once when none runs", () => {
+    const { made, ask } = gated();
+    void ask("a");
+    expect(made).toHaveLength(1);
+  });
+
+  it("is made for all callers that arrive while an earlier one runs", async () => {
     const { made, ask } = gated();
     const first = ask("a");
     const later = [ask("a"), ask("a"), ask("a")];
@@ -57,7 +63,7 @@ describe("a shared call", () => {
     expect(made.map(({ question }) => question)).toEqual(["a", "b"]);
   });
 
-  it("that fails rejects its own caller, and a caller that waits gets the answer of the next call", async () => {
+  it("that fails rejects only its own caller, not the one that waits for the next call", async () => {
     const { made, ask } = gated();
     const first = ask("a");
     const second = ask("a");

@@ -1,26 +1,33 @@
 import { Code, createClient } from "@connectrpc/connect";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
-import { describe, expect, test, vi } from "vitest";
+import { aroundEach, describe, expect, test, vi } from "vitest";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { doors, failure, mib, numberIn, opened, overGrpcJs, pairs, phrase, piece } from "../testing/doors.ts";
-import { serve, untilCancelled } from "../testing/doors.ts";
+import { knowTest, serve, untilCancelled } from "../testing/doors.ts";
 import { openTcpProxy } from "../testing/tcp-proxy.ts";
+
+aroundEach(knowTest);
+
+/**
+ * For tests that load a door: those of one door run one after another, while the other door is
+ * tested at the same time. If all ran together, each would make half the calls.
+ */
+const inTurn = { concurrent: false };
+const connectOurs = (port: number) => createClient(PhraseService, opened(overGrpcJs(port)));
 
 /**
  * connect-node loses calls when a server closes connections (ADR 0002), which is why there is a
  * transport of our own.
  */
-describe.each(doors)("our client at a $name door", (door) => {
-  const connect = (port: number) => createClient(PhraseService, opened(overGrpcJs(port)));
-
+describe.concurrent.each(doors)("our client at the $name door", (door) => {
   // grpc-js repeats a refused call once, so connections must live long enough for the second
   // attempt.
   test.each([
     { what: "calls", callers: 32, bytes: 0 },
     { what: "requests of 2 MiB", callers: 4, bytes: 2 * mib },
-  ])("loses no $what to the GOAWAY of connections that last 200 ms", async ({ callers, bytes }) => {
+  ])("loses no $what to the GOAWAY of connections that last 200 ms", inTurn, async ({ callers, bytes }) => {
     const { port } = await serve(door, { upsertPhrase: () => phrase(1) }, { sessionAgeMs: 200 });
-    const client = connect(port);
+    const client = connectOurs(port);
     const request = { phraseJson: new Uint8Array(bytes) };
     const until = performance.now() + 2_000;
     let calls = 0;
@@ -31,46 +38,55 @@ describe.each(doors)("our client at a $name door", (door) => {
     expect(calls).toBeGreaterThan(callers);
   });
 
-  test("a rolling restart of two servers under 16 callers loses no call", async () => {
-    const start = async (port = 0) => {
-      const used = Promise.withResolvers<void>();
-      const upsertPhrase = () => (used.resolve(), phrase(1));
-      return { ...(await serve(door, { upsertPhrase }, { port, drainMs: 5_000 })), used: used.promise };
-    };
-    const servers = [await start(), await start()];
-    const target = `ipv4:${servers.map(({ port }) => `127.0.0.1:${port}`).join(",")}`;
-    const client = createClient(PhraseService, opened(createGrpcTransport({ target })));
-    let calls = 0;
-    const done = new AbortController();
-    const loop = async () => {
-      for (; !done.signal.aborted; calls += 1) await client.upsertPhrase({});
-    };
-    const load = Promise.all(Array.from({ length: 16 }, loop));
-    const restartAll = async () => {
-      for (let restart = 0; restart < 6; restart += 1) {
-        const server = servers.shift()!;
-        // Both servers must be in use, else a restart could not lose a call.
-        await Promise.all([server, ...servers].map(({ used }) => used));
-        await server.stop();
-        servers.push(await start(server.port));
-      }
-      done.abort();
-    };
-    await Promise.all([restartAll(), load]);
-    expect(calls).toBeGreaterThan(100);
-  }, 20_000);
+  test(
+    "loses no call of 16 callers during a rolling restart of two servers",
+    { ...inTurn, timeout: 20_000 },
+    async () => {
+      const start = async (port = 0) => {
+        const used = Promise.withResolvers<void>();
+        const upsertPhrase = () => (used.resolve(), phrase(1));
+        return { ...(await serve(door, { upsertPhrase }, { port, drainMs: 5_000 })), used: used.promise };
+      };
+      const servers = [await start(), await start()];
+      const target = `ipv4:${servers.map(({ port }) => `127.0.0.1:${port}`).join(",")}`;
+      const client = createClient(PhraseService, opened(createGrpcTransport({ target })));
+      let calls = 0;
+      const done = new AbortController();
+      const loop = async () => {
+        for (; !done.signal.aborted; calls += 1) await client.upsertPhrase({});
+      };
+      const load = Promise.all(Array.from({ length: 16 }, loop));
+      const restartAll = async () => {
+        for (let restart = 0; restart < 6; restart += 1) {
+          const server = servers.shift()!;
+          // Both servers must be in use, else a restart could not lose a call.
+          await Promise.all([server, ...servers].map(({ used }) => used));
+          await server.stop();
+          servers.push(await start(server.port));
+        }
+        done.abort();
+      };
+      await Promise.all([restartAll(), load]);
+      expect(calls).toBeGreaterThan(100);
+    },
+  );
+});
 
-  test("a call that outlives its connection's GOAWAY by seconds gets its answer", async () => {
+// Runs at the same time as the tests above, because it waits.
+describe.concurrent.each(doors)("our client at the $name door", (door) => {
+  test("gets the answer to a call that outlives its connection's GOAWAY by seconds", async () => {
     const gate = Promise.withResolvers<void>();
     const upsertPhrase = () => gate.promise.then(() => phrase(1));
     const { port } = await serve(door, { upsertPhrase }, { sessionAgeMs: 100 });
-    const call = connect(port).upsertPhrase({});
+    const call = connectOurs(port).upsertPhrase({});
     // The call lasts beyond the client's first keepalive ping, which comes after 2 s.
     setTimeout(gate.resolve, 2_500);
     expect(numberIn((await call).phraseJson)).toBe(1);
   });
+});
 
-  test("calls go round all three servers of a target", async () => {
+describe.each(doors)("our client at the $name door", (door) => {
+  test("calls the three servers of a target equally often", async () => {
     const servers = await Promise.all([1, 2, 3].map((value) => serve(door, { upsertPhrase: () => phrase(value) })));
     const target = `ipv4:${servers.map(({ port }) => `127.0.0.1:${port}`).join(",")}`;
     const client = createClient(PhraseService, opened(createGrpcTransport({ target })));
@@ -92,20 +108,6 @@ describe.each(pairs)("the connection of $name", ({ door, ours, connect }) => {
     await stop();
     expect((await failure(connect(port).upsertPhrase({}, { timeoutMs: 5_000 }))).code).toBe(Code.Unavailable);
   });
-
-  test("finds a server again after each of eight restarts on its port, all within 5 s", async () => {
-    let server = await serve(door, { upsertPhrase: () => phrase(0) });
-    const client = connect(server.port);
-    expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(0);
-    const until = Date.now() + 5_000;
-    for (let round = 1; round <= 8; round += 1) {
-      await server.stop();
-      expect((await failure(client.upsertPhrase({}))).code).toBe(Code.Unavailable);
-      server = await serve(door, { upsertPhrase: () => phrase(round) }, { port: server.port });
-      const answers = async () => expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(round);
-      await vi.waitFor(answers, { timeout: until - Date.now(), interval: 10 });
-    }
-  }, 10_000);
 
   test("gives a call in flight at GOAWAY its answer, and the next call a new connection", async () => {
     const entered = Promise.withResolvers<void>();
@@ -149,4 +151,21 @@ describe.each(pairs)("the connection of $name", ({ door, ours, connect }) => {
     expect(ours ? [Code.Unavailable] : [Code.Unavailable, Code.Aborted, Code.Internal, Code.Canceled]).toContain(code);
     await left.promise;
   });
+});
+
+// At the same time, because most of each restart is waiting for the next attempt to connect.
+describe.concurrent.each(pairs)("the connection of $name", ({ door, connect }) => {
+  test("finds a server again after each of eight restarts on its port, all within 5 s", async () => {
+    let server = await serve(door, { upsertPhrase: () => phrase(0) });
+    const client = connect(server.port);
+    expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(0);
+    const until = Date.now() + 5_000;
+    for (let round = 1; round <= 8; round += 1) {
+      await server.stop();
+      expect((await failure(client.upsertPhrase({}))).code).toBe(Code.Unavailable);
+      server = await serve(door, { upsertPhrase: () => phrase(round) }, { port: server.port });
+      const answers = async () => expect(numberIn((await client.upsertPhrase({})).phraseJson)).toBe(round);
+      await vi.waitFor(answers, { timeout: until - Date.now(), interval: 10 });
+    }
+  }, 10_000);
 });

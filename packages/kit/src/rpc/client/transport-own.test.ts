@@ -91,7 +91,7 @@ describe("our client", () => {
   test.each([
     { what: "a record", headers: { "vidimus-actor": "Jürgen" } },
     { what: "Headers", headers: new Headers({ "vidimus-actor": "Jürgen" }) },
-  ])("refuses metadata, given as $what, that gRPC cannot carry: InvalidArgument", async ({ headers }) => {
+  ])("refuses metadata that gRPC cannot carry as InvalidArgument, given as $what", async ({ headers }) => {
     const { port } = await serve(mesh, { upsertPhrase: () => phrase(1) });
     const client = createClient(PhraseService, opened(overGrpcJs(port)));
     const error = await failure(client.upsertPhrase({}, { headers }));

@@ -15,7 +15,7 @@ const request = (asked: number, answered: number) => ({
   phraseJson: new Uint8Array(asked),
 });
 
-describe.each(pairs)("messages of $name", ({ door, connect }) => {
+describe.each(pairs)("with $name,", ({ door, connect }) => {
   test("a message of a little less than 16 MiB passes in both directions", async () => {
     const { port } = await serve(door, sized);
     const { phraseJson } = await connect(port).upsertPhrase(request(limit - 1024, limit - 1024));
@@ -24,9 +24,9 @@ describe.each(pairs)("messages of $name", ({ door, connect }) => {
   });
 
   test.each([
-    { what: "request", asked: limit, answered: 1 },
-    { what: "answer", asked: 1, answered: limit },
-  ])("a $what of more than 16 MiB is ResourceExhausted", async ({ asked, answered }) => {
+    { what: "a request", asked: limit, answered: 1 },
+    { what: "an answer", asked: 1, answered: limit },
+  ])("$what of more than 16 MiB fails as ResourceExhausted", async ({ asked, answered }) => {
     const { port } = await serve(door, sized);
     const client = connect(port);
     expect((await failure(client.upsertPhrase(request(asked, answered)))).code).toBe(Code.ResourceExhausted);

@@ -12,7 +12,7 @@ test.each([
   expect(decodeActor(encoded)).toBe(actor);
 });
 
-test("a name may have 256 characters, however many bytes each of them takes", () => {
+test("a name may have at most 256 characters, however many bytes each of them takes", () => {
   expect(() => requireActorName(encodeActor("🖋".repeat(256)))).not.toThrow();
   expect(() => requireActorName(encodeActor("🖋".repeat(257)))).toThrow("at most 256 characters");
 });

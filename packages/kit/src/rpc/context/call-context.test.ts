@@ -2,10 +2,13 @@ import { describe, expect, it } from "vitest";
 import { newTraceparent, readTraceparent } from "./call-context.ts";
 
 describe("a traceparent", () => {
-  it("that is made anew is well formed, and no two of a thousand are equal", () => {
+  it("that is made anew is well formed", () => {
     const made = Array.from({ length: 1_000 }, newTraceparent);
-    expect(new Set(made).size).toBe(1_000);
     for (const traceparent of made) expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  });
+
+  it("that is made anew differs from a thousand others", () => {
+    expect(new Set(Array.from({ length: 1_001 }, newTraceparent)).size).toBe(1_001);
   });
 
   it("is kept when it is well formed, and replaced otherwise", () => {

@@ -18,8 +18,10 @@ const endedAfter = (ms: number) => ({
 
 const refusal = (code: Code) => new ConnectError("no", code);
 
+const method = "vidimus.phrases.v1.PhraseService/UpsertPhrase";
+
 describe("a call", () => {
-  it.each([
+  const examples = [
     { what: "that succeeded", code: "ok", error: undefined, ms: 0, level: "debug" },
     { what: "that was refused as expected", code: "not_found", error: refusal(Code.NotFound), ms: 0, level: "debug" },
     { what: "whose caller left", code: "canceled", error: refusal(Code.Canceled), ms: 0, level: "debug" },
@@ -39,15 +41,19 @@ describe("a call", () => {
       level: "warn",
     },
     { what: "that met a bug", code: "internal", error: refusal(Code.Internal), ms: 0, level: "error" },
-  ])("$what is counted as $code, and logged at $level without its body", async ({ code, error, ms, level }) => {
-    const { log, lines } = logLines("debug");
-    const metrics = createMetrics("test");
-    callObserver(log, metrics)(endedAfter(ms), error);
+  ];
 
-    const method = "vidimus.phrases.v1.PhraseService/UpsertPhrase";
+  it.each(examples)("$what is logged at $level as $code, without its body", ({ code, error, ms, level }) => {
+    const { log, lines } = logLines("debug");
+    callObserver(log, createMetrics("test"))(endedAfter(ms), error);
     const shared = { requestId: "r-1", traceparent: "00-a-b-00", tenant: "demo" };
     expect(lines).toEqual([expect.objectContaining({ level, method, code, ...shared, ms: expect.any(Number) })]);
     expect(JSON.stringify(lines)).not.toContain("secret");
+  });
+
+  it.each(examples)("$what is counted as $code", async ({ code, error, ms }) => {
+    const metrics = createMetrics("test");
+    callObserver(logLines().log, metrics)(endedAfter(ms), error);
     const { values } = await metrics.rpcHandled.get();
     expect(values.find(({ metricName }) => metricName?.endsWith("_count"))).toMatchObject({
       value: 1,

@@ -27,10 +27,10 @@ test.each([
 });
 
 test.each([
-  ["ida", "idb"],
-  ["ida", "\u0456da"],
-  ["an na", "anna"],
-])("%j and %j stay two names", (one, other) => {
+  ["with different letters", "ida", "idb"],
+  ["of which one has a Cyrillic letter", "ida", "\u0456da"],
+  ["of which one has a space inside", "an na", "anna"],
+])("names %s stay two names", (_, one, other) => {
   expect(comparableName(one)).not.toBe(comparableName(other));
 });
 
@@ -41,7 +41,7 @@ test("an invisible character never makes another name, at any position", () => {
   }
 });
 
-test("the form of each character is stable, and its capital and small letter have the same form", () => {
+test("each character, its capital, its small letter and its form have one and the same form", () => {
   const assigned = characters.filter((character) => !/[\p{Cn}\p{Co}]/u.test(character));
   const unstable = assigned.filter((character) => {
     const form = comparableName(`a${character}b`);

@@ -239,7 +239,8 @@ describe("our client", () => {
     const material = { ...server.value, cert: Buffer.from(pair.cert), key: Buffer.from(pair.key) };
     Object.defineProperty(server, "value", { value: material });
     const [mesh] = doorsWith(server);
-    const { port } = await serve(mesh!, implementation);
+    const upsertPhrase = vi.fn(() => phrase(1));
+    const { port } = await serve(mesh!, { ...implementation, upsertPhrase });
     const caller = certificateOf(authority, "gateway");
     const transport = createGrpcTransport({
       target: `dns:///localhost:${port}`,
@@ -247,6 +248,7 @@ describe("our client", () => {
     });
     const call = createClient(PhraseService, opened(transport)).upsertPhrase(demo, { timeoutMs: 1_500 });
     expect([Code.Unavailable, Code.DeadlineExceeded]).toContain((await failure(call)).code);
+    expect(upsertPhrase).not.toHaveBeenCalled();
   });
 });
 
@@ -265,9 +267,9 @@ describe("with a path of identities such as SPIRE and Istio have", () => {
   });
 
   it.each([
-    ["the same path", true, path],
-    ["no path", false, undefined],
-  ])("a server at that path answers a caller that is set to %s: %s", async (_name, answered, callerPath) => {
+    ["is answered when it is set to the path, too", "answered", path],
+    ["is not answered when it is set to no path", "not answered", undefined],
+  ])("a caller of a server at that path %s", async (_name, expected, callerPath) => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases", path));
     const { port } = await serve(mesh!, implementation);
     const pair = as(at("gateway"));
@@ -277,12 +279,12 @@ describe("with a path of identities such as SPIRE and Istio have", () => {
       credentials: serviceCredentials(caller, "phrases"),
     });
     const call = createClient(PhraseService, opened(transport)).upsertPhrase(demo, {
-      timeoutMs: answered ? 10_000 : 1_500,
+      timeoutMs: callerPath ? 10_000 : 1_500,
     });
     const outcome = await call.then(
       () => "answered",
-      () => "refused",
+      () => "not answered",
     );
-    expect(outcome).toBe(answered ? "answered" : "refused");
+    expect(outcome).toBe(expected);
   });
 });

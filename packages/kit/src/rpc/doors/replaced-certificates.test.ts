@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { Registry } from "prom-client";
-import { describe, expect, it, vi } from "vitest";
+import { aroundEach, describe, expect, it, vi } from "vitest";
 import { patient } from "../../testing/patient.ts";
 import { createAuthority } from "@vidimus/devstack/certificates/certificate-authority";
 import { openLiveCertificate } from "../../tls/live-certificate.ts";
@@ -19,8 +19,11 @@ import { createGrpcTransport } from "../client/grpc-transport.ts";
 import { startMeshServer } from "./mesh/mesh-server.ts";
 import { meshRoute, type RpcRoute, teamsRoute } from "./shared/route.ts";
 import { startTeamsServer } from "./teams/teams-server.ts";
-import { cleanUp, type Door, failure, opened, phrase, type Phrases, serve, untilCancelled } from "../testing/doors.ts";
+import { cleanUp, type Door, failure, knowTest, opened, phrase } from "../testing/doors.ts";
+import { type Phrases, serve, untilCancelled } from "../testing/doors.ts";
 import { logLines } from "../testing/log-lines.ts";
+
+aroundEach(knowTest);
 
 const authority = createAuthority();
 const next = createAuthority("the next CA");
@@ -110,25 +113,28 @@ function openFiles(issuer: typeof authority, ca: string, everyMs?: number) {
 }
 
 describe("files that are being written", () => {
-  it.each(["cert", "ca"] as const)("change nothing while %s ends within its second certificate", async (half) => {
-    const { live, cert, write, registry, lines } = openFiles(authority, authority.pair.cert, 20);
-    const served = await serveAll(live);
-    const before = live.value;
-    const whole = half === "cert" ? cert + next.pair.cert : both;
-    for (const end of [100, 300, 20]) {
-      write(half, whole.slice(0, whole.lastIndexOf("-----BEGIN") + end));
+  it.each(["cert", "ca"] as const)(
+    "change nothing while the file `%s` ends within its second certificate",
+    async (half) => {
+      const { live, cert, write, registry, lines } = openFiles(authority, authority.pair.cert, 20);
+      const served = await serveAll(live);
+      const before = live.value;
+      const whole = half === "cert" ? cert + next.pair.cert : both;
+      for (const end of [100, 300, 20]) {
+        write(half, whole.slice(0, whole.lastIndexOf("-----BEGIN") + end));
+        live.reload();
+        expect(live.value).toBe(before);
+      }
+      const failures = await registry.getSingleMetric("vidimus_reload_failures_total")?.get();
+      expect(failures?.values.map(({ value }) => value)).toEqual([1]);
+      expect(lines.filter(({ level }) => level === "error")).toHaveLength(1);
+      const caller = certificateOf(authority, "gateway");
+      for (const { port } of served) await clientAt(port, caller).upsertPhrase(demo);
+      write(half, whole);
       live.reload();
-      expect(live.value).toBe(before);
-    }
-    const failures = await registry.getSingleMetric("vidimus_reload_failures_total")?.get();
-    expect(failures?.values.map(({ value }) => value)).toEqual([1]);
-    expect(lines.filter(({ level }) => level === "error")).toHaveLength(1);
-    const caller = certificateOf(authority, "gateway");
-    for (const { port } of served) await clientAt(port, caller).upsertPhrase(demo);
-    write(half, whole);
-    live.reload();
-    expect(live.value).not.toBe(before);
-  });
+      expect(live.value).not.toBe(before);
+    },
+  );
 
   it("stop the start when they end within a certificate", () => {
     const { cert, key } = authority.issue({ uris: [gateway] });
@@ -142,7 +148,9 @@ describe("an authority that is removed", () => {
   const endsWithinMs = 5_000;
   const phrasesOf = (issuer: typeof authority) =>
     new TestCertificate(issuer.issue({ uris: [`spiffe://${domain}/phrases`] }), both);
-  it("ends its callers' connections within 5 s, also those with waiting calls, and no others", async () => {
+
+  // The next three tests run at the same time, because they wait for the ends of connections.
+  it.concurrent("ends its callers' connections within 5 s, also those with waiting calls, and no others", async () => {
     const server = phrasesOf(next);
     const served = await serveAll(server);
     const [revoked, kept] = [asGateway(authority), asGateway(next)];
@@ -173,7 +181,7 @@ describe("an authority that is removed", () => {
     }
   });
 
-  it("ends its callers' connections within 5 s of a new file, which is read up to a second later", async () => {
+  it.concurrent("ends its callers' connections within 5 s of a new file, which is read up to a second later", async () => {
     const { live, write } = openFiles(next, both);
     const served = await serveAll(live);
     const ends = [];
@@ -185,7 +193,7 @@ describe("an authority that is removed", () => {
     for (const ended of ends) expect((await ended) - written).toBeLessThan(endsWithinMs);
   });
 
-  it("ends a connection of HTTP/1.1 that is kept alive", async () => {
+  it.concurrent("ends a connection of HTTP/1.1 that is kept alive", async () => {
     const server = phrasesOf(next);
     const [, { port }] = (await serveAll(server)) as [unknown, { port: number }];
     const { cert, key } = asGateway(authority).value;
@@ -216,12 +224,13 @@ describe("an authority that is removed", () => {
   });
 });
 
-describe.each([0, 1])("a new authority in place of the old one, under load, at door %i of [mesh, teams]", (at) => {
+const names = ["mesh", "teams"] as const;
+describe.each(names)("a new authority in place of the old one, under load, at the %s door", (name) => {
   it("fails no call, however long it runs", { timeout: 60_000 }, async () => {
     const server = certificateOf(authority, "phrases");
     const caller = certificateOf(authority, "gateway");
     const gate = Promise.withResolvers<void>();
-    const door = doorsWith(server)[at]!;
+    const door = doorsWith(server)[names.indexOf(name)]!;
     const deletePhrase: Phrases["deletePhrase"] = (_request, context) =>
       Promise.race([gate.promise, untilCancelled(context)]).then(() => ({}));
     const { port } = await serve(door, { ...implementation, deletePhrase });

@@ -48,11 +48,11 @@ describe("no further try is made", () => {
     expect(tries).toHaveLength(2);
   });
 
-  test.each(["a lost try", "the time of the next try"])("after an abort, at %s", async (cause) => {
+  test.each(["a try is lost", "the next try is due"])("after an abort, when %s", async (cause) => {
     const caller = new AbortController();
     const { tries, outcome } = call(detour, caller.signal);
     caller.abort(new Error("gone"));
-    if (cause === "a lost try") tries[0]!.reject(lost());
+    if (cause === "a try is lost") tries[0]!.reject(lost());
     await wait();
     expect(tries).toHaveLength(1);
     tries[0]!.reject(new ConnectError("gone", Code.Canceled));
@@ -78,7 +78,7 @@ describe("no further try is made", () => {
   });
 });
 
-test("a call is tried again at once when its connection is lost, and fails with its third try", async () => {
+test("a call whose connection is lost is tried again at once, three times in all", async () => {
   const { tries, outcome } = call(noDetour);
   for (let made = 0; made < 3; made += 1) {
     expect(tries).toHaveLength(made + 1);

@@ -3,9 +3,10 @@ import type { Client, HandlerContext, Interceptor, ServiceImpl, Transport } from
 import { createConnectTransport, createGrpcTransport as createNodeTransport } from "@connectrpc/connect-node";
 import { Http2SessionManager } from "@connectrpc/connect-node";
 import { PhraseService } from "@vidimus/contracts/vidimus/phrases/v1/phrase_service";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { once } from "node:events";
 import pino from "pino";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, type TestContext } from "vitest";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import { Readiness } from "../../readiness.ts";
 import { createGrpcTransport } from "../client/grpc-transport.ts";
@@ -17,12 +18,22 @@ import { partialRoute } from "../doors/shared/route.ts";
 export const mib = 1024 * 1024;
 export const limit = 16 * mib;
 
+const tests = new AsyncLocalStorage<TestContext>();
+
+/**
+ * For `aroundEach` of a file with concurrent tests: `cleanUp` then knows which test has called it.
+ * Without this it would take the test that was started last.
+ */
+export const knowTest = (runTest: () => Promise<void>, context: TestContext) => tests.run(context, runTest);
+
 /**
  * Runs `cleanup` after the current test, also when the test fails; the one given last runs first.
  */
 export function cleanUp(cleanup: () => unknown): void {
-  onTestFinished(async () => {
+  const known = tests.getStore();
+  (known?.onTestFinished ?? onTestFinished)(async ({ task }) => {
     await cleanup();
+    if (task.concurrent && !known) throw new Error("a file with concurrent tests must call aroundEach(knowTest)");
   });
 }
 

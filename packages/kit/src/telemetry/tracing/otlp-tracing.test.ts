@@ -38,6 +38,7 @@ const sampled = `00-${traceId}-00f067aa0ba902b7-01`;
 const unsampled = `00-${traceId}-00f067aa0ba902b7-00`;
 const parents = { "an unsampled": unsampled, "a sampled": sampled, no: undefined };
 type Parent = keyof typeof parents;
+type Outcome = "recorded" | "not recorded";
 
 describe("spans", () => {
   it("reach the collector with service, parent, links, attributes and failure", async () => {
@@ -72,42 +73,52 @@ describe("spans", () => {
     expect(attributesOf(collector.spans[0]!)["tenant"]).toBe("x".repeat(256));
   });
 
-  it.each<[string, Parent, boolean]>([
-    ["parentbased_always_on", "an unsampled", false],
-    ["parentbased_always_off", "a sampled", true],
-    ["always_on", "an unsampled", true],
-    ["always_off", "a sampled", false],
-    ["parentbased_always_off", "no", false],
-    ["parentbased_always_on", "no", true],
-  ])("of the sampler %s with %s parent are recorded: %s", (sampler, of, isRecorded) => {
+  it.each<[string, Parent, Outcome]>([
+    ["parentbased_always_on", "an unsampled", "not recorded"],
+    ["parentbased_always_off", "a sampled", "recorded"],
+    ["always_on", "an unsampled", "recorded"],
+    ["always_off", "a sampled", "not recorded"],
+    ["parentbased_always_off", "no", "not recorded"],
+    ["parentbased_always_on", "no", "recorded"],
+  ])("of the sampler %s with %s parent are %s", (sampler, of, outcome) => {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
     const parent = parents[of];
     const { traceparent } = tracing.start({ name: "work", kind: "server", parent });
-    expect(isSampled(traceparent)).toBe(isRecorded);
+    expect(isSampled(traceparent)).toBe(outcome === "recorded");
     if (parent !== undefined) expect(traceparent).toContain(traceId);
   });
 
-  it.each<[string, Parent, boolean]>([
-    ["parentbased_always_on", "an unsampled", true],
-    ["parentbased_always_off", "a sampled", false],
-    ["always_on", "an unsampled", true],
-    ["always_off", "a sampled", false],
-    ["parentbased_always_on", "no", true],
-  ])("at the edge are recorded by %s alone, even with %s parent: %s", (sampler, of, isRecorded) => {
+  it.each<[string, Parent, Outcome]>([
+    ["parentbased_always_on", "an unsampled", "recorded"],
+    ["parentbased_always_off", "a sampled", "not recorded"],
+    ["always_on", "an unsampled", "recorded"],
+    ["always_off", "a sampled", "not recorded"],
+    ["parentbased_always_on", "no", "recorded"],
+  ])("at the edge, of the sampler %s with %s parent, are %s", (sampler, of, outcome) => {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: sampler });
     const parent = parents[of];
     const { traceparent } = tracing.start({ name: "work", kind: "server", parent, isEdge: true });
-    expect(isSampled(traceparent)).toBe(isRecorded);
+    expect(isSampled(traceparent)).toBe(outcome === "recorded");
     if (parent !== undefined) expect(traceparent).toContain(traceId);
   });
 
-  it("are recorded for a share of the traces, and a span is recorded exactly when its parent is", () => {
+  /** Starts spans without a parent, with a sampler that records a quarter of the traces. */
+  function startQuarter(count: number) {
     const { tracing } = start({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" });
-    const edges = Array.from({ length: 2_000 }, () => tracing.start({ name: "w", kind: "server", parent: undefined }));
+    const edges = Array.from({ length: count }, () => tracing.start({ name: "w", kind: "server", parent: undefined }));
+    return { tracing, edges };
+  }
+
+  it("of the sampler traceidratio are recorded for about the given share of the traces", () => {
+    const { edges } = startQuarter(2_000);
     const share = edges.filter(({ traceparent }) => isSampled(traceparent)).length / edges.length;
     expect(share).toBeGreaterThan(0.2);
     expect(share).toBeLessThan(0.3);
-    for (const { traceparent } of edges.slice(0, 100)) {
+  });
+
+  it("of the sampler traceidratio are recorded exactly when their parents are", () => {
+    const { tracing, edges } = startQuarter(100);
+    for (const { traceparent } of edges) {
       const again = tracing.start({ name: "w", kind: "server", parent: traceparent });
       expect(isSampled(again.traceparent)).toBe(isSampled(traceparent));
     }
@@ -133,11 +144,21 @@ describe("a collector", () => {
     expect(await spansBy("dropped")).toBe(100);
   });
 
-  it("that refuses spans is logged once, and the spans are counted", async () => {
+  /** Ends three batches of spans, which the collector refuses. */
+  async function refuse() {
     const { tracing, lines, spansBy } = start({ OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "10" });
     collector.answerWith(400);
     emit(tracing, 30);
     await vi.waitFor(async () => expect(await spansBy("failed")).toBe(30), patient);
+    return { lines };
+  }
+
+  it("that refuses spans makes them count as failed", async () => {
+    await refuse();
+  });
+
+  it("that refuses spans again and again is logged once", async () => {
+    const { lines } = await refuse();
     expect(lines).toEqual([expect.objectContaining({ level: "warn", msg: "spans were not taken by the collector" })]);
   });
 

@@ -20,30 +20,33 @@ describe("tracing", () => {
     expect(read(variables)).toBeUndefined();
   });
 
-  it("adds OTLP's path to the endpoint of all signals, and takes the endpoint for traces as it is", () => {
+  it("adds OTLP's path to the endpoint of all signals", () => {
     expect(read(endpoint)?.url).toBe("http://collector:4318/v1/traces");
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://c/otlp/" })?.url).toBe("https://c/otlp/v1/traces");
+  });
+
+  it("takes the endpoint for traces as it is", () => {
     expect(read({ ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://t:1/in" })?.url).toBe("http://t:1/in");
   });
 
   it.each([
-    ["no variable", {}, { isParentBased: true, ratio: 1 }],
+    ["the default sampler while none is named", {}, { isParentBased: true, ratio: 1 }],
     [
-      "always_off, which has no argument",
+      "the sampler always_off, whose argument has no effect",
       { OTEL_TRACES_SAMPLER: "always_off", OTEL_TRACES_SAMPLER_ARG: "0.5" },
       { isParentBased: false, ratio: 0 },
     ],
     [
-      "traceidratio and its argument",
+      "the sampler traceidratio with its argument",
       { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: ".25" },
       { isParentBased: false, ratio: 0.25 },
     ],
     [
-      "parentbased_traceidratio and its argument",
+      "the sampler parentbased_traceidratio with its argument",
       { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.1" },
       { isParentBased: true, ratio: 0.1 },
     ],
-  ])("reads the sampler of %s", (_, variables, sampler) => {
+  ])("uses %s", (_, variables, sampler) => {
     expect(read({ ...endpoint, ...variables })?.sampler).toEqual(sampler);
   });
 

@@ -46,8 +46,8 @@ async function callUnread(session: ClientHttp2Session, headers: Record<string, s
   return stream;
 }
 
-describe.each(doors)("at the $name door, of a caller that has stopped reading, a stream", (door) => {
-  it("is ended after the bound, and says so once the caller reads on", async () => {
+describe.each(doors)("a stream of the $name door to a caller that has stopped reading", (door) => {
+  it("is ended after `stalledMs`, which the caller learns once it reads on", async () => {
     const { port, released } = await serveEndless(door, { stalledMs: 100 });
     const stream = await callUnread(open(port));
     await released;
@@ -92,7 +92,7 @@ describe("a stream", () => {
     return { handler, bounded: boundedStream(messages(), new AbortController().signal, 1_000) };
   }
 
-  it("lasts as long as its caller takes a message within the bound", async () => {
+  it("lasts while its caller takes each message within `stalledMs`", async () => {
     vi.useFakeTimers();
     const { bounded, handler } = stream(0);
     for (const value of [1, 2, 3]) {
@@ -104,7 +104,7 @@ describe("a stream", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("fails once its caller has taken no message within the bound", async () => {
+  it("fails once its caller has taken no message within `stalledMs`", async () => {
     vi.useFakeTimers();
     const { bounded, handler } = stream(0);
     await bounded.next();
@@ -114,7 +114,7 @@ describe("a stream", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("may take its handler longer than the bound", async () => {
+  it("may have a handler that needs longer than `stalledMs` for each message", async () => {
     vi.useFakeTimers();
     const { bounded } = stream(5_000);
     const all = collect(bounded);

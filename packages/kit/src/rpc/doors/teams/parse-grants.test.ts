@@ -97,13 +97,13 @@ it("a grants file that is not JSON is refused", () => {
 describe("the published schema and the parser agree about", () => {
   const grantOf = (member: string, ...values: unknown[]): [string, unknown][] =>
     values.map((value) => [
-      `a grant with the ${member} ${JSON.stringify(value)}`,
+      `a grant whose \`${member}\` is ${JSON.stringify(value)}`,
       fileOf({ ...newsroom, [member]: value }),
     ]);
   const withoutServices = { identity: newsroom.identity, tenants: [], roles: [] };
   const methodsAlone = (...values: unknown[]): [string, unknown][] =>
     values.map((methods) => [
-      `a grant without services and with the methods ${JSON.stringify(methods)}`,
+      `a grant without services whose \`methods\` is ${JSON.stringify(methods)}`,
       fileOf({ ...withoutServices, methods }),
     ]);
   const methods = [["a.B/C"], ["a.B/c"], ["a.B"], ["B/C"], ["a.B/C", "a.B/C"], "a.B/C", []];

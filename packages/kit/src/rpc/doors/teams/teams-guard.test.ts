@@ -38,7 +38,7 @@ it("a grant of methods opens these, and no other of their service", () => {
 
 it("a grant of a service opens all its methods, even beside a grant of single methods", () => {
   const { admit } = open({ services: [PhraseService.typeName], methods: ["vidimus.documents.v1.DocumentService/Get"] });
-  for (const method of [listPhrases, upsertPhrase]) expect(() => admit(method)).not.toThrow();
+  for (const method of [listPhrases, upsertPhrase, getPhrase]) expect(() => admit(method)).not.toThrow();
 });
 
 /** Actors that people would take for a person's. */
@@ -57,7 +57,7 @@ it.each(people)("a caller acts as %j only in the roles of its grant", (actor) =>
   expect(() => admit(listPhrases, actor, "owner")).toThrow('the role "owner"');
 });
 
-it("a method that concerns no tenant needs a grant of its service, and of no tenant", () => {
+it("a method that concerns no tenant needs a grant of its service, but of no tenant", () => {
   const elsewhere = open({ services: ["vidimus.documents.v1.DocumentService"] });
   expect(() => elsewhere.admit(getPhrase)).toThrow("neither the service nor the method");
   const { admit } = open({ services: [PhraseService.typeName], tenants: [] });
