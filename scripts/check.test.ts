@@ -16,7 +16,7 @@ it("every scripts/check-*.ts is a step of the check, or runs in an npm script of
   expect(meant).not.toHaveLength(0);
 });
 
-it("every program in scripts/ that takes --check is a step of the check with it", () => {
+it("scripts/check.ts runs every program in scripts/ that takes --check, and passes --check to it", () => {
   const comparing = programs.filter((name) => read(name).includes('"--check"'));
   expect(comparing.map((name) => `node scripts/${name} --check`).filter((step) => !steps.includes(step))).toEqual([]);
   expect(comparing).not.toHaveLength(0);

@@ -58,8 +58,8 @@ async function takePages(start: string, ...paths: readonly string[]): Promise<vo
 
 /**
  * Has the stack send a webhook, and begin a replay, which waits because its endpoint is disabled.
- * Returns the webhook with one letter changed, the secret of its endpoint, and the paths of pages
- * of the replay.
+ * Returns the webhook with one letter changed, so that its check fails, the secret of its endpoint,
+ * and the paths of the replay and of the count before a new one.
  */
 async function useDesk(stack: DevJson) {
   await using desk = await openWebhookDesk(stack);

@@ -1,8 +1,8 @@
 /**
  * One end of `rpc-call`, in a process of its own so that its CPU can be measured: `rpc-end.ts SIDE
  * END [PORT CALLERS MS]`. SIDE is `ours` (mesh door, typed client, call context in the metadata) or
- * `bare` (grpc-js alone), END is `server` or `client`. A server reports its port, then its CPU time
- * at each request; a client reports that it is warm, then its figures, and ends.
+ * `bare` (grpc-js alone), END is `server` or `client`. Both report to the parent process: a server
+ * its port, then its CPU time whenever the parent asks; a client that it is warm, then its figures.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";

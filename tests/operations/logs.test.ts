@@ -168,7 +168,7 @@ describe("after calls that carry secrets have succeeded and failed,", () => {
     expect(logs.split("\n").filter((line) => line !== "" && !line.startsWith("{"))).toEqual([]);
   });
 
-  test("no log contains a key, a secret or a part of a body or query, plain or encoded", async () => {
+  test("no log of a service contains a key, a secret or a part of a body or query, plain or encoded", async () => {
     expect(Object.keys(secrets).length).toBeGreaterThan(20);
     expect(findLeaks(await readLogs(), secrets)).toEqual([]);
   });

@@ -210,7 +210,7 @@ describe("PUT /v1/phrases", () => {
     expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([again]);
   });
 
-  test("200: an export's own object is accepted whole, with a tenant that is ignored", async () => {
+  test("200: a phrase as PUT answered it is accepted, and a tenant beside it is ignored", async () => {
     const language = freshLanguage();
     const phrase = await demo.put({ language, phrase: "p" });
     expect(await demo.put({ ...phrase, tenant: "rival", tenantId: "rival", tenant_id: "rival" })).toEqual(phrase);

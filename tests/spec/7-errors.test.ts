@@ -92,7 +92,7 @@ describe("7: beyond the list, still in the envelope", () => {
     await refusal(fetch(stack.dev.gateway + path), 404, "NOT_FOUND");
   });
 
-  test("9: a prefix that does not exist yet is 404, with and without a key", async () => {
+  test("9: a path of another API version is 404, with and without a key", async () => {
     for (const path of ["/v2/documents", "/v0/documents", "/v1.1/documents"]) {
       await refusal(room.request(path), 404, "NOT_FOUND");
       await refusal(fetch(stack.dev.gateway + path), 404, "NOT_FOUND");

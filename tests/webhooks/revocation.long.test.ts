@@ -16,7 +16,7 @@ interface VersionJson {
 }
 
 test(
-  "signatures of a revoked key are replaced and snapshots sent again, though delivery is killed",
+  "signatures of a revoked key are replaced; a killed delivery still sends their snapshots again",
   { timeout: 240_000 },
   async () => {
     await using stack = await openProcessConstellation({ IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" }, { delivery: 2 });

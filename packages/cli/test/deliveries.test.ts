@@ -145,7 +145,7 @@ test("deliveries replays lists the replays of an endpoint, with their states and
   expect(calls).toEqual([{ endpointId: "e1" }]);
 });
 
-test("deliveries redeliver fails unless the webhook was accepted, or is pending and due now", async () => {
+test("deliveries redeliver fails unless the webhook was accepted, or is pending and so made due", async () => {
   expect(await deliveries("redeliver", "d1")).toMatchObject({ code: 0 });
   const expedited = await deliveries("redeliver", "d3");
   expect(expedited).toMatchObject({

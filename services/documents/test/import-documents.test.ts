@@ -57,7 +57,7 @@ test("two imports of a wrapped document with one token at the same time give the
   expect(second).toEqual(first);
 });
 
-test.each([0, 1_001])("an import of %i documents is refused as a whole", async (length) => {
+test.each([0, 1_001])("an import of %i documents is invalid", async (length) => {
   const drafts = Array.from({ length }, () => draft(randomUUID()));
   const call = documents.client.importDocuments({ tenantId: "demo", drafts });
   await expect(failure(call)).resolves.toMatchObject({ code: "InvalidArgument" });

@@ -81,13 +81,13 @@ describe("versions of a workflow", () => {
     ]);
   });
 
-  test("of several written at once after the same version one is stored, and the others are refused", async () => {
+  test("written at once with the same expected version are stored once", async () => {
     const settled = await Promise.allSettled([1, 2, 3, 4].map(() => create("race", legal)));
     expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await codeOf(create("race", legal))).toBe(Code.Aborted);
   });
 
-  test("are refused with the place of every fault", async () => {
+  test("with faults are refused, and the message has the path of each", async () => {
     const broken = { transitions: [{ name: "go", from: ["cancelled"], to: "nowhere", roles: [] }] };
     const refused = create("broken", broken);
     await expect(refused).rejects.toThrow(/\/transitions\/0\/to.*\/transitions\/0\/from\/0/);

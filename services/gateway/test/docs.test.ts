@@ -73,7 +73,7 @@ describe("the pages of the API description", () => {
     }
   });
 
-  test("have a script, a single one, on the public port only", async () => {
+  test("have a single script in the reference, and on the public port only", async () => {
     for (const [url, scripts] of [
       [closed.ops, 0],
       [open.url, 1],

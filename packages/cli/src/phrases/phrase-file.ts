@@ -13,7 +13,10 @@ export interface Part extends ImportBody {
   nameOfRow(fault: { line?: number; index?: number }): string;
 }
 
-/** The largest import, in rows and UTF-16 units; 3,000,000 units are at most 9 MB of UTF-8. */
+/**
+ * The largest import, in rows and UTF-16 units; 3,000,000 units are at most 9 MB of UTF-8, and the
+ * service takes 10 MiB.
+ */
 const wholeRowsMax = 50_000;
 const wholeCharsMax = 3_000_000;
 /** Rows of a part when a file must be cut: few enough for a progress bar that moves. */

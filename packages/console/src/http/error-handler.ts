@@ -69,7 +69,7 @@ export function handleErrors(app: FastifyInstance, log: Logger, errorPage: Error
     const isLeft = hasLeft(error, request);
     const { status, text } = isLeft ? unreadable : refusalOf(error);
     if (isLeft) {
-      // The framework runs no hook after an answer that cannot be sent.
+      // Logged here, because the framework runs no hook after an answer that cannot be sent.
       const { id: requestId, method, routeOptions } = request;
       const ms = Math.round(reply.elapsedTime * 10) / 10;
       log.info({ method, route: routeOptions.url ?? "", status, ms, requestId }, "request");

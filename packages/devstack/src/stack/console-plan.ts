@@ -8,7 +8,6 @@ export interface ConsolePorts {
   readonly ops: number;
 }
 
-/** The ports of the console and the variables that change them. */
 export const consolePortSettings = [
   { kind: "http", variable: "CONSOLE_PORT", fallback: 8090 },
   { kind: "ops", variable: "CONSOLE_OPS_PORT", fallback: 9095 },

@@ -6,9 +6,9 @@ import { LoopTurns } from "./loop-turns.ts";
  */
 const turnMsMax = 5;
 /**
- * Most work of one turn, in requests; about 5 ms. It limits the work that requests announce for
- * later in the turn. It also limits the waiting requests that begin in a turn, each of which counts
- * as at least one.
+ * Once the work of a turn weighs this much, in requests, nothing more begins in it; about 5 ms. It
+ * limits the work that requests announce for later in the turn. It also limits the waiting requests
+ * that begin in a turn, each of which counts as at least one.
  */
 const turnWeightMax = 16;
 

@@ -12,8 +12,8 @@ interface TenantSlotsOptions {
   readonly mayExceed?: boolean;
   /**
    * Whether a tenant goes behind all waiting tenants also when it releases a slot, not only when it
-   * gets one. Without it a tenant that holds its share is passed over while others wait, so it gets
-   * the slot that it has just released.
+   * gets one. Without it a tenant that holds its share stays in front while the others get slots
+   * and go behind it, so it gets again the slot that it releases.
    */
   readonly turnEndsLate?: boolean;
   /** Limits the time that a caller waits for a slot. */

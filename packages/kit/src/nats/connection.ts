@@ -28,8 +28,8 @@ const jitterMs = 100;
  */
 export const brokerTimeoutMs = 2_000;
 /**
- * Connecting fails up to four times a second while the broker is down, so its log lines are
- * throttled to one a minute.
+ * Connecting fails several times a second while the broker is down, so the log has one line of it a
+ * minute.
  */
 const failureLogMs = 60_000;
 /**

@@ -152,7 +152,8 @@ export function abandonProbe(state: GateState, now: number): GateState {
 }
 
 /**
- * The state with the next probe due at once, if the breaker is open: the receiver may be repaired.
+ * The state in which the next probe of an open breaker waits for nothing but the receiver's
+ * `Retry-After`: the receiver may be repaired.
  */
 export function wantProbe(state: GateState, now: number): GateState {
   if (!state.open || state.open.nextProbeAt <= now) return state;

@@ -100,7 +100,7 @@ export class EndpointQueue {
 
   /**
    * Takes over the endpoint's settings. When the endpoint was enabled after its breaker opened, the
-   * next probe is due at once, because the receiver may be repaired.
+   * next probe waits for nothing but a `Retry-After`, because the receiver may be repaired.
    */
   applySettings({ maxInFlight, ratePerSecond, enabledAt }: QueueSettings, now: number): void {
     this.#limits = ratePerSecond === undefined ? { maxInFlight } : { maxInFlight, ratePerSecond };
@@ -109,7 +109,7 @@ export class EndpointQueue {
     if ((this.#gate?.open?.since ?? Number.POSITIVE_INFINITY) < enabledAt.getTime()) this.wantProbe(now);
   }
 
-  /** Makes the next probe of an open breaker due at once. */
+  /** Lets the next probe of an open breaker wait for nothing but a `Retry-After`. */
   wantProbe(now: number): void {
     if (this.#gate && !this.#isProbing) this.#gate = wantProbe(this.#gate, now);
   }

@@ -89,7 +89,7 @@ export class Sender implements AsyncDisposable {
     this.#deps.alarm.ring();
   }
 
-  /** Makes the next probe of an open breaker due at once. */
+  /** Lets the next probe of an open breaker wait for nothing but a `Retry-After`. */
   wantProbe(endpointId: string): void {
     const queue = this.#deps.queues.find(endpointId);
     queue?.wantProbe(Date.now());

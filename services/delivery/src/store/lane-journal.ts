@@ -144,7 +144,7 @@ export class LaneJournal {
    * accepted one, end first: when only the first statement is executed, the accepted webhook is
    * sent again, and no older one after it.
    *
-   * @returns whether the accepted row was undelivered until now
+   * @returns whether the accepted row was pending until now
    */
   async noteAccepted(row: SendableRow, outcome: AttemptOutcome): Promise<boolean> {
     const changed = { $inc: { generation: 1 }, $unset: bearerFields };

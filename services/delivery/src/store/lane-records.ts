@@ -18,5 +18,5 @@ export interface LaneRecord {
   readonly leaseUntil?: Date;
 }
 
-/** Fields that only a bearer has. */
+/** Fields to remove from a row that is no bearer any more. */
 export const bearerFields = { nextAttemptAt: 1, lease: 1, yieldedTo: 1, isExpedited: 1, isFollowed: 1 } as const;

@@ -5,7 +5,7 @@ import type { MemberRecord, Newcomer } from "./member-record.ts";
 
 export const openInvitationsMax = 100;
 
-/** How long an invitation is open. */
+/** How long an invitation can be accepted. */
 export const invitationMs = 7 * 24 * 3_600_000;
 
 /** How long a sign-in code is valid. */

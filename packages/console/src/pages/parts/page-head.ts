@@ -7,13 +7,13 @@ interface PageHead {
   readonly title: Html | string;
   /** What the page is about, or what to know before using it; shown below the title. */
   readonly lead?: Content;
-  /** The page's main action, a `linkButton`, or the state of what the page shows. */
+  /** Beside the title: links to other pages, or the state of what the page shows. */
   readonly aside?: Content;
   /** The list, or another page, to which this page belongs; linked above the title. */
   readonly above?: { readonly label: string; readonly href: string };
 }
 
-/** The head of a page: the list it belongs to, its title, its action, and its lead. */
+/** The head of a page: the list it belongs to, its title, its links or state, and its lead. */
 export function pageHead({ title, lead, aside, above }: PageHead): Html {
   return html`${
       above &&

@@ -16,8 +16,8 @@ export interface ClockReading {
 /** Options of a read that must not be older than a moment. */
 export interface ReadAt {
   /**
-   * The read includes what was committed up to this moment: of a clock's reading, a cursor or a
-   * page. It may include later commits. Undefined for no such bound.
+   * The moment of a clock's reading, a cursor or a page. The read includes what was committed up to
+   * it, and may include later commits. Undefined for no such bound.
    */
   readonly moment: Moment | undefined;
   readonly signal: AbortSignal;

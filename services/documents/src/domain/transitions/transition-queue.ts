@@ -49,8 +49,9 @@ interface Waiting {
 /**
  * Collects the transitions of each tenant while one of its transactions runs, and runs them
  * together in the next one. The first transition of an idle tenant starts at once; a busy tenant
- * has one commit for up to 64 transitions. A tenant has one transaction at a time, because those
- * that change what readers see lock the tenant's clock, and a second one would meet a conflict.
+ * has one commit for up to 64 transitions. Here a tenant has one transaction at a time, because
+ * those that change what readers see lock the tenant's clock, and a second one would meet a
+ * conflict.
  */
 export function createTransitionQueue(options: TransitionQueueOptions): RunTransition {
   const tenants = new Map<string, TenantQueue>();

@@ -33,7 +33,7 @@ export function notFound(): HttpError {
   return new HttpError("NOT_FOUND", "there is nothing at this path");
 }
 
-/** Removes the headers of an answer that failed before its first byte. */
+/** Removes the headers about the body of an answer that failed before its first byte. */
 function startOver(reply: FastifyReply): void {
   // When the body was refused, Fastify has set `Connection: close`, which would cut off a client
   // that is still sending. `sendAnswer` sets it where it is needed.
