@@ -1,6 +1,7 @@
 /**
- * From the commit to the receiver, 100 a second, while another tenant's endpoint was just enabled
- * and gets its held webhooks; compared with the same traffic while that endpoint stays disabled.
+ * Time from the answer to a publication until its webhook arrives, at 100 publications a second,
+ * while another tenant's endpoint was just enabled and gets the webhooks that waited for it;
+ * compared with the same traffic while that endpoint stays disabled.
  */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";

@@ -1,7 +1,7 @@
 /**
- * From the commit to the receiver, 100 a second, while another tenant's endpoint is dead and a
- * third tenant's takes two seconds for each answer; compared with the same traffic with all
- * endpoints healthy.
+ * Time from the answer to a publication until its webhook arrives, at 100 publications a second,
+ * while another tenant's endpoint is dead and a third tenant's takes two seconds for each answer;
+ * compared with the same traffic with all endpoints healthy.
  */
 import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";

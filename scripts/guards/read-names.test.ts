@@ -11,3 +11,11 @@ test.each(Object.keys(names))("the sources have names of the kind %s", (kind) =>
 test("the log line of a call, whose level is computed, is among the names", () => {
   expect(names["logs"]).toContain('level level === "error" ? { ...line, err: bug } : line, "call"');
 });
+
+test("the log line whose message is computed is among the names with that expression", () => {
+  expect(names["logs"]).toContain("warn {err} failure");
+});
+
+test("environment variables of one word are among the names", () => {
+  expect(names["environment"]).toEqual(expect.arrayContaining(["DOCS", "HOST", "MIGRATE", "SIGNING"]));
+});

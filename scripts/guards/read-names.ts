@@ -22,8 +22,8 @@ export function readNames(dir: string): Names {
     metrics: find(/["'`](vidimus_[\w${}]*)["'`]/g),
     labels: find(/labelNames: (\[[^\]]*\])/g),
     logs: sorted(texts.flatMap(logLines)),
-    // Environment variables, and other constants in capitals.
-    environment: find(/["'`]([A-Z][A-Z0-9]*(?:_[A-Z0-9${}]+)+)["'`]/g),
+    // Constants in capitals, and environment variables of one word.
+    environment: find(/(?:["'`](?=\w+_)|\benv\.\w+\(")([A-Z][A-Z0-9]*(?:_[A-Z0-9${}]+)*)["'`]/g),
     databaseRoles: sorted(users.flatMap(rights)),
     doors: sorted(routes.flatMap(rows)),
     contracts: sorted(files.filter(isContract).map((file) => `${file} ${hash(join(dir, file))}`)),
@@ -57,7 +57,8 @@ function logLines(text: string): string[] {
     const args = bracketed(text, call.index + call[0].length - 1);
     if (!/^[{"'`]/.test(args)) return `${level} ${args}`;
     const object = args.startsWith("{") ? bracketed(args, 0) : "";
-    const message = /["'`]([^"'`]*)["'`]/.exec(args.slice(args.indexOf(object) + object.length))?.[1] ?? "";
+    const rest = object === "" ? args : args.slice(object.length + 2).replace(/^[\s},]*/, "");
+    const message = /["'`]([^"'`]*)["'`]/.exec(rest)?.[1] ?? rest;
     return `${level} {${fieldsOf(object).join(", ")}} ${message}`;
   });
 }

@@ -33,7 +33,7 @@ export interface Platform {
   readonly identities: DevIdentities;
   /** Address of the host in the containers' networks. */
   readonly hostAddress: string;
-  /** Address of a container, for the host. */
+  /** Address of a container in the first of its networks. */
   addressOf(service: Service): Promise<string>;
   /** Runs a module in a service's container. Returns what it printed. */
   evaluate(service: Service, module: string): Promise<string>;

@@ -121,7 +121,7 @@ async function checkContent(): Promise<void> {
   }
 }
 
-/** Runs a module in a container that is only an image, without its manifest. */
+/** Runs a module in a container of the image, without the settings and mounts of its manifest. */
 function evaluateAlone(image: Image, module: string): Promise<string> {
   return podman("run", "--rm", "--network", "none", imageOf(image), "--input-type=module", "--eval", module);
 }

@@ -103,7 +103,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("the checks that one changed letter of a webhook fails are named, with links to them", async () => {
+  it("after a change of one letter of a webhook, the checks that fail are named and linked", async () => {
     await stack.browser.visit(`${base}/trust-list/verify`, { ...ida, script }, async (page) => {
       await page.getByLabel("Headers").fill(headers());
       await page.getByLabel("Body").fill(webhook.body.toString().replace("inställd", "installd"));

@@ -102,7 +102,7 @@ const handledCount = /^vidimus_rpc_handled_seconds_count\{.*?\.(\w+)\/(\w+)".*\}
 /** Services that only delivery and signing call, at times of their own. */
 const ofDelivery = new Set(["SnapshotFeedService", "SignatureAuditService"]);
 
-/** How often each method was handled, from the service's own metrics. */
+/** How often documents has handled each method, from its metrics; without those of `ofDelivery`. */
 async function handled(ops: string): Promise<Map<string, number>> {
   const text = await (await fetch(`${ops}/metrics`)).text();
   const counts = new Map<string, number>();

@@ -130,7 +130,7 @@ describe("through the gateway", () => {
     expect(of("documents by HTTP")?.status).toBe("ok");
   });
 
-  test("a write that fails is broken although its answer shows that budget is left", async () => {
+  test("the write budget is broken when its write fails, although the answer shows budget left", async () => {
     const headers = { ratelimit: '"writes";r=9;t=1', "ratelimit-policy": '"writes";q=10;w=60' };
     const body = refusal("INTERNAL", "internal error");
     const gateway = await openGateway({ "POST /v1/documents": { status: 500, body, headers } });

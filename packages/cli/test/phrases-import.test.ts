@@ -58,7 +58,7 @@ test("Retry-After is waited out, and then every part is imported", async () => {
   expect(taken).toEqual([10_000, 10_000, 10_000, 10_000, 10_000, 10_000]);
 });
 
-test("waits longer than --max-wait are an error with the platform's code, and nothing is imported", async () => {
+test("waits that exceed --max-wait in sum are an error with the platform's code, and nothing is imported", async () => {
   busy = 100;
   const { code, stderr } = await importWords(1);
   expect(code).toBe(1);

@@ -4,7 +4,6 @@ import { openRpcClient } from "@vidimus/kit/rpc/client/client";
 import type { ServiceContext } from "@vidimus/kit/service/service";
 import { KnownTenants } from "./known-tenants.ts";
 
-/** Settings of a service that checks tenants. */
 export interface TenantsConfig {
   /** `host:port` of the gateway's mesh door; undefined to accept every tenant. */
   accessTarget?: string | undefined;

@@ -174,7 +174,7 @@ describe("a delivery process killed", () => {
     expect(sequences(receiver)).toEqual([1]);
   });
 
-  it("while it holds a lane's lease: a row that another process stores is sent when the lease ends", async () => {
+  it("while it holds a lane's lease: a row that another process stores is sent nevertheless", async () => {
     await using receiver = await openReceiver(() => {});
     await register("acme", receiver);
     await using doomed = await openDeliveryProcess(world);

@@ -40,7 +40,7 @@ const draft = fc.record({
   links: fc.array(fc.record({ rel: fc.constant("r"), type: fc.constant("t"), uri: fc.constant("u:u"), data: members })),
 });
 
-test("every stored byte string is what another canonicaliser makes of what was sent", async () => {
+test("each of a document's parts is stored as another canonicaliser writes what was sent", async () => {
   const bodies = fc
     .sample(draft, 150)
     .map((body) => JSON.stringify({ ...body, id: randomUUID() }))

@@ -117,7 +117,10 @@ describe("SettleSnapshots", () => {
     ["without an outcome", { case: undefined }],
     ["with an empty reason", { case: "unsendable", value: "" }],
     ["with a reason of 257 characters", { case: "unsendable", value: "x".repeat(257) }],
-    ["with half a signature", { case: "signature", value: { keyId: "a", statement: "s", value: new Uint8Array(63) } }],
+    [
+      "with a signature of 63 bytes",
+      { case: "signature", value: { keyId: "a", statement: "s", value: new Uint8Array(63) } },
+    ],
   ] as const)("refuses a settlement %s", async (_, outcome) => {
     const settled = service.feed.settleSnapshots({ settlements: [{ reference: await publish(), outcome }] });
     await expect(settled).rejects.toThrow(/a settlement has|64 bytes/);

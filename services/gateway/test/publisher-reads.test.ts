@@ -210,7 +210,7 @@ describe.each(paths)("every read: GET %s", (path) => {
     expect(response.headers.get("etag")).toBe(full.headers.get("etag"));
   });
 
-  test("is 503 while documents is down", async () => {
+  test("is 503 while documents cannot reach its database", async () => {
     publisher.failure = new DomainError("unavailable", "the database cannot be reached");
     const response = await read(path);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);

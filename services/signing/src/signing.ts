@@ -129,7 +129,7 @@ async function openAdminDoor(
   return { grpcPort: door.port };
 }
 
-/** Every look finds the same unusable ring, so its log line is throttled to one in ten seconds. */
+/** While the ring cannot be used, every look finds the same fault; one in ten seconds is logged. */
 const alarmEveryMs = 10_000;
 
 function reportRingFault(log: Pick<Logger, "error">, error: RingFault): void {

@@ -49,7 +49,7 @@ test("a tenant's paused body resumes in the next turn, although 40 of another te
   expect(neighbour.flows).toBe(true);
 });
 
-test("16 paused bodies resume in each later turn", async () => {
+test("at most 16 paused bodies resume in each later turn", async () => {
   const { crowd, neighbour } = readMore();
   await turn();
   expect([...crowd, neighbour].filter(({ flows }) => flows)).toHaveLength(16);

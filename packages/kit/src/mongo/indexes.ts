@@ -1,8 +1,8 @@
 import type { Collection, Db, Document } from "mongodb";
 
 /**
- * An index as its store declares it; `ensureIndexes`, `missingIndexes` and hints all use this
- * declaration.
+ * An index as its store declares it. `ensureIndexes` and `missingIndexes` read it, and hints use
+ * its key or its name.
  */
 export interface Index {
   /** Columns in order: 1 ascending, -1 descending. */

@@ -29,14 +29,14 @@ export class VersionStates {
   }
 
   /**
-   * Undefined for a new database.
+   * Undefined for a new database, which has no other collection.
    *
-   * @throws ConfigError when the database has rows but no state: an earlier build made it
+   * @throws ConfigError when it has other collections but no state: an earlier build made it
    */
   async read(): Promise<VersionState | undefined> {
     // The collections are listed before the state is read: a process that founds the database
-    // writes the state before it makes any other collection, so rows without a state are of an
-    // earlier build.
+    // writes the state before it makes any other collection, so collections without a state are of
+    // an earlier build.
     const collections = await this.#db.listCollections({}, { nameOnly: true }).toArray();
     const state = await this.#rows.findOne({ _id: "current" }, { projection: { _id: 0 }, maxTimeMS: 5_000 });
     if (state) return state;

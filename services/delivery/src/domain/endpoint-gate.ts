@@ -107,7 +107,8 @@ const lanesToBlame = 3;
 const firstSpacingMs = 5_000;
 const earlySpacingMsMax = 60_000;
 const lateSpacingMsMax = 5 * 60_000;
-/** For this time after a breaker opened, its probes are at most a minute apart, before jitter. */
+/** For this time after a breaker opened, its probes are at most a minute apart, before jitter and
+ * without a `Retry-After`. */
 const earlyMs = 15 * 60_000;
 const jitter = 0.2;
 const goneAgainMs = 60_000;

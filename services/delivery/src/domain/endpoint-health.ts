@@ -23,7 +23,6 @@ export interface HeldBacklog {
   readonly oldestAt?: Date;
 }
 
-/** The state of an endpoint, as people see it. */
 export interface EndpointHealth extends Omit<GateHealth, "gate"> {
   /**
    * `disabled`: deliveries wait until somebody enables the endpoint. `unopened`: deliveries wait,

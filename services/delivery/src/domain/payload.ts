@@ -38,7 +38,7 @@ export function factsOf({ status, documentType, version }: Omit<Snapshot, keyof 
 export const olderPendingMax = 256;
 
 export interface FeedSnapshot extends Snapshot {
-  /** Documents' attestation for signing, which delivery passes on unread. */
+  /** What the service documents attests to signing; delivery passes it on unread. */
   attestation: Uint8Array;
   /** Whether `bytes` match the digest that documents computed. */
   isSound: boolean;

@@ -188,7 +188,7 @@ export class Ingest {
     }
   }
 
-  /** Runs in the background: neither receivers nor the next snapshots wait for it. */
+  /** Runs in the background: settling delays neither the sending nor the next batch. */
   async #settleOne(result: SignResult, handling: Handling | undefined): Promise<void> {
     try {
       const isAnew = "signature" in result && result.signature.signingNumber > 1;

@@ -9,7 +9,7 @@ interface DeliveryPlanInput {
   readonly snapshots: readonly Snapshot[];
   readonly endpoints: readonly Endpoint[];
   readonly isInHand: (lane: Lane) => boolean;
-  /** How many more lanes of an endpoint this process can lease. */
+  /** How many lanes of an endpoint this plan may lease. */
   readonly capacityOf: (endpoint: Endpoint) => number;
   /** Reserves memory for the body of a lane to be leased. Returns whether there was enough. */
   readonly takeBody: (delivery: Delivery) => boolean;

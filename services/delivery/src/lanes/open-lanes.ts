@@ -51,7 +51,7 @@ interface LanesDeps extends Pick<
   readonly log: Logger;
 }
 
-/** The parts of the service that send. */
+/** What the rest of the service uses of the parts that attempt deliveries. */
 export interface Lanes {
   readonly sender: Sender;
   readonly directory: EndpointDirectory;

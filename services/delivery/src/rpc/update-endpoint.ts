@@ -10,8 +10,8 @@ import { type KnownTypesDeps, requireKnownTypes } from "./known-types.ts";
 import type { MayChange } from "./may-change.ts";
 
 /**
- * URL and secret change in one write, and an attempt takes both from one reading, so that no server
- * gets a webhook signed with another server's secret.
+ * A URL and a secret that are given together change in one write, and an attempt takes both from
+ * one reading, so that neither server gets a webhook signed with the other's secret.
  */
 export function updateEndpoint(
   deps: ChangeEndpointDeps & EndpointSettingsDeps & KnownTypesDeps,

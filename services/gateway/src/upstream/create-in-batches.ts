@@ -46,7 +46,7 @@ const lateMs = 100;
 const outMax = { small: 8, large: 4 };
 /** From the arrival of a document to its answer. */
 const timeoutMs = 10_000;
-/** Pauses between repetitions of a call whose answer was lost. */
+/** Pauses between repetitions of a call that was unavailable. */
 const repeatAfterMs = [50, 200, 500, 1_000];
 
 interface Waiting extends CreateItem {
@@ -144,15 +144,18 @@ async function send(documents: Documents, batch: readonly Waiting[], leftMs: num
   }
 }
 
-/** Repeats a call that found no server or lost its answer, up to four times, until the deadline. */
+/**
+ * Repeats a call that found no server, lost its answer or found documents without its database, up
+ * to four times, until the deadline.
+ */
 async function repeated<T>(call: (timeoutMs: number) => Promise<T>, deadlineMs: number): Promise<T> {
   const leftMs = () => Math.max(1, deadlineMs - performance.now());
   for (const waitMs of repeatAfterMs) {
     try {
       return await call(leftMs());
     } catch (error) {
-      const isLost = error instanceof ConnectError && error.code === Code.Unavailable;
-      if (!isLost || leftMs() <= waitMs) throw error;
+      const isUnavailable = error instanceof ConnectError && error.code === Code.Unavailable;
+      if (!isUnavailable || leftMs() <= waitMs) throw error;
       await pause(waitMs);
     }
   }

@@ -46,7 +46,7 @@ export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
   };
 }
 
-/** A client of the gateway's teams door, acting as `actor` with `role`. */
+/** A client of the access service at the gateway's teams door, acting as `actor` with `role`. */
 export function accessClient(port: number, role = "admin", actor = "ada") {
   return createClient(AccessService, transportTo(port, role, actor));
 }

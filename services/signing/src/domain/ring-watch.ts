@@ -23,7 +23,7 @@ interface RingWatchDeps {
   rings: RingStorage;
   signers: Signers;
   custody: Pick<KeyCustody, "open">;
-  /** Makes a key for the ring that was read last. */
+  /** Makes a key, wrapped with the KEK of the ring that was read last. */
   generate: GenerateKey;
   /**
    * Revision of the ring under which the ledger's last batch was signed; undefined for an empty

@@ -71,7 +71,7 @@ export class SealedRings implements RingStorage {
     return this.#saveUnder(seal, ring, { entry });
   }
 
-  /** Makes a key for the last read ring. */
+  /** Makes a key, wrapped with the KEK of the ring that was read last. */
   generate(): Promise<CustodyKey> {
     return this.#custody.generate(this.#seal);
   }

@@ -31,8 +31,9 @@ export interface SnapshotSignature {
 }
 
 /**
- * The outcome for one digest: its signature; or the other digest (or version, or status) that was
- * signed for the same snapshot before; or that no key of the ring made the signature in the ledger.
+ * The outcome for one digest: its signature; or the digest that was signed for the same snapshot
+ * before, when digest, version or status differ; or that no key of the ring made the signature in
+ * the ledger.
  */
 export type SignOutcome =
   | { readonly kind: "signed"; readonly signature: SnapshotSignature }

@@ -14,7 +14,7 @@ export interface AuditQuery {
   readonly position: AuditPosition | undefined;
 }
 
-/** Position of a page. */
+/** Where a page after the first one begins. */
 export interface AuditPosition {
   /** Id of the last entry of the page before. */
   readonly after: string;

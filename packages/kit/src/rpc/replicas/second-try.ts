@@ -57,8 +57,8 @@ export function withSecondTry<T>(
 }
 
 /**
- * Whether an error is no answer of a server: refusals by the platform's servers have an
- * `ErrorInfo`.
+ * Whether a call is to be sent again: its connection was lost, or its server was starting or
+ * stopping. All other refusals by the platform's servers have an `ErrorInfo`.
  */
 function isLost(error: unknown): boolean {
   return (

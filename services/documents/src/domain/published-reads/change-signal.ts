@@ -6,7 +6,7 @@ type Wakening = "signalled" | "elapsed" | "closed";
 
 /** Collects a tenant's signals from the listener's creation until its disposal. */
 interface ChangeListener extends Disposable {
-  /** Resolves at once when there was a signal before the call. */
+  /** Waits for a signal of the tenant for at most `ms`; resolves at once when one came before. */
   within(ms: number, signal: AbortSignal): Promise<Wakening>;
 }
 

@@ -10,7 +10,7 @@ import type { CheckedGuard, WorkflowDefinition } from "../workflow/definition.ts
 import { type Chosen, standingFacts } from "../workflow/legal-transitions.ts";
 import { standingOf } from "../workflow/standing.ts";
 
-/** The parsed version that a transition acts on. */
+/** The version that a transition acts on. */
 export interface LoadedVersion {
   readonly parts: DocumentParts;
   /** Links and meta only: content is parsed when it is checked. */

@@ -88,7 +88,7 @@ function fault<T>(found: T | undefined, pointer: string, message: (found: T) => 
 
 /**
  * The value of an embargo that has not ended, as JSON. An unreadable time counts as not ended,
- * because a publication cannot be undone.
+ * because what receivers have got cannot be called back.
  */
 function embargo({ meta, now }: GuardFacts): string | undefined {
   const until = meta["embargoUntil"];

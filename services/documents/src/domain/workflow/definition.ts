@@ -33,8 +33,8 @@ export type Guard =
 export type CheckedGuard =
   | Guard
   /**
-   * The version's hosts are host names, no other published site has them, and no other site is
-   * primary.
+   * The version's hosts are host names, and no other published site has them; if the version is
+   * primary, no other published site is.
    */
   | { readonly kind: "siteFree" };
 

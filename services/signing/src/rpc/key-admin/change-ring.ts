@@ -11,7 +11,7 @@ import { type RingStorage, updateRing } from "../../domain/update-ring.ts";
 
 export interface ChangeRingDeps {
   rings: RingStorage;
-  /** Makes a key for the last read ring. */
+  /** Makes a key, wrapped with the KEK of the ring that `rings` has read last. */
   generate: GenerateKey;
   rules: RingRules;
   log: Pick<Logger, "warn">;
