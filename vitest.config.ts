@@ -31,8 +31,8 @@ const isolate = false;
  */
 export default defineConfig({
   test: {
-    // A file waits for a fifth of its time. On two cores the suite takes 13 minutes with one worker,
-    // as Vitest would choose, 10 with two, and 8 with three.
+    // A file waits for a fifth of its time. On two cores the suite takes 13 minutes with one
+    // worker, as Vitest would choose, 10 with two, and 8 with three.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     projects: [

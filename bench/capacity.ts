@@ -1,7 +1,7 @@
 /**
  * Figures for the capacity model of docs/operations.md: the CPU of each process involved for a
  * create and for a publication that is signed and delivered, at an easy rate and at full speed, and
- * for a read at full speed; and the bytes of a row of each collection that grows with documents. No
+ * for a read at full speed; and the bytes of a row of each collection that this run fills. No
  * baseline and no bar.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
@@ -120,7 +120,7 @@ await showBytes();
 
 /**
  * Prints the bytes that one row takes in memory, on disk (compressed) and in the indexes, for each
- * collection that grows with documents.
+ * collection that this run fills: no document is edited, so `versions` and `slugs` stay empty.
  */
 async function showBytes(): Promise<void> {
   const { client } = stage.documents;

@@ -1,6 +1,6 @@
 /**
  * `npm run migrate -- SERVICE [--prepare]`: migrates the database of a service to the version of
- * the code.
+ * the code; with `--prepare` no rows are rewritten.
  */
 const services = ["gateway", "documents", "phrases", "signing", "delivery"];
 const [service = ""] = process.argv.splice(2, 1);

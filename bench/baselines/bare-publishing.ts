@@ -1,7 +1,7 @@
 /**
  * The baseline for a complete publication: one process that makes the transaction, signs, records a
  * delivery, posts it and records the answer. `POST /run?durationMs=N&perSecond=R&url=U` returns the
- * figures, and the CPU ms of this process for each publication.
+ * figures, and the CPU ms of this process in the run.
  */
 import { fastify } from "fastify";
 import { MongoClient } from "mongodb";

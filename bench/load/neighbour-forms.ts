@@ -31,7 +31,7 @@ export function neighbourForm(name: string, target: AttackTarget): NeighbourForm
 
 function requestForms({ apiKey }: AttackTarget): NeighbourForm[] {
   const charset = `Content-Type: application/json; charset=${" ".repeat(15_000)}"x"y\r\n`;
-  // 2^53 is exact, but so large that each number must be compared with its source text.
+  // 2^53 is exact, but so large that the text is searched again for integers that are not.
   const numbers = `{"blocks":[],"n":[9007199254740992${",0".repeat(500_000)}]}`;
   const slow = () => `{"id":"${randomUUID()}","type":"core/newswire","title":"Ferry cancelled","content":${numbers}}`;
   return [

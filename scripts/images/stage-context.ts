@@ -12,7 +12,7 @@ export const services = ["gateway", "documents", "phrases", "signing", "delivery
 
 export type Service = (typeof services)[number];
 
-/** Every image. The console is not among the services, because nothing calls it. */
+/** Every image. The console is not among the services, because no service calls it. */
 export const images = [...services, "console"] as const;
 
 export type Image = (typeof images)[number];

@@ -17,8 +17,9 @@ const batchMax = 64;
 const repeatMs = 60_000;
 
 /**
- * Publishes and withholds documents in turn. A call without an answer is looked up and repeated, so
- * each document gets exactly the snapshots it should have even if processes are killed meanwhile.
+ * Publishes and withholds documents in turn. A transition without an answer is looked up and
+ * repeated, so each document gets exactly the snapshots it should have even if processes are killed
+ * meanwhile.
  */
 export class PublishingRun {
   readonly published: Published[] = [];

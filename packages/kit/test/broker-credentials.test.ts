@@ -287,7 +287,7 @@ describe("a setting of the broker that cannot be used stops the start", () => {
     expect(fault).not.toMatch(/hunter2|SU[A-Z2-7]{20}/);
   });
 
-  it("such as a seed in setup of its file's name, which the error does not quote", async () => {
+  it("such as a seed instead of its file's name, which the error does not quote", async () => {
     await using setup = await openSetup();
     const seed = seedOf(nkeys.createUser()).trim();
     const open = () => setup.openBus({ NATS_NKEY_SEED: seed });

@@ -123,7 +123,7 @@ describe("a bus that is being closed", () => {
 });
 
 describe("a connection that nats.js has closed for good", () => {
-  it("makes a subscription fail, which is logged and ends nothing", async () => {
+  it("makes a subscription fail, which is logged and does not end the process", async () => {
     await using stack = new AsyncDisposableStack();
     const subject = testDatabaseName("subject");
     const closed = await connect({ servers: inject("natsUrl").replace("nats://", "") });

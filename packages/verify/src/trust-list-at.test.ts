@@ -186,7 +186,7 @@ it("while no list can be fetched, keyFor finds keys of an earlier list, and thro
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
 });
 
-it("a trust list that another list key signed than the first one is refused", async () => {
+it("a trust list is refused when its list key is not that of the first list", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   listed = [key("a"), key("planted")];

@@ -23,7 +23,7 @@ test(
  */
 const agingSeeds = [141, 161, 174, 267, 293, 406];
 
-test("random scripts whose rows may get too old break no rule of the lanes", async () => {
+test("random scripts whose deliveries may get too old to be sent break no rule of the lanes", async () => {
   await using scripts = await openScripts();
   expect(await scripts.runAging(1, 20)).toEqual([]);
   for (const seed of agingSeeds) expect(await scripts.runAging(seed, 1)).toEqual([]);

@@ -174,7 +174,7 @@ describe("on a connection with a request", () => {
     expect(documents.batches).toEqual([]);
   });
 
-  test("a body that ends while it is read gets one answer and one log line", async () => {
+  test("a body that the client cuts off within a chunk gets one answer and one log line", async () => {
     documents.batches.length = 0;
     const answer = await rawRequest(gateway.httpPort, `${post()}20\r\n{"id":`, { end: true });
     expect(answer.statuses).toEqual([400]);

@@ -98,7 +98,7 @@ describe("200", () => {
 });
 
 describe("304", () => {
-  test("a wait ends with it for a client that has the empty answer, unless there is a change", async () => {
+  test("a wait without a change ends with 304 for a client that names the tag of the empty answer", async () => {
     const headers = { ...bearer(key), "if-none-match": (await poll("?since=t0&wait=1")).headers.get("etag") ?? "" };
     expect((await poll("?since=t0&wait=1", { headers })).status).toBe(304);
     publisher.changes = async () => something;

@@ -1,4 +1,4 @@
-/** Reads names separated by commas. Does not check them; the service refuses unknown ones. */
+/** Reads names separated by commas, without checking them. */
 export function readNameList(text: string): string[] {
   return text
     .split(",")

@@ -11,7 +11,7 @@ export interface SignInWays {
   readonly provider: { readonly issuer: string } | undefined;
 }
 
-/** The same text for unknown, used and expired codes. */
+/** Names all causes, because access answers an unknown, a used and an expired code alike. */
 export const codeEnded = "This code was used already, its ten minutes are over, or it is not one for signing in.";
 
 /** Tells how a person signs in for the first time where no issuer is set up. */

@@ -14,7 +14,8 @@ export interface DatabaseAccess extends MongodAccess {
 }
 
 /**
- * Writes the key file of mongod into a folder, and makes passwords, which are stored in no file.
+ * Writes the key file of mongod into a folder, and makes passwords. Those of the services are
+ * stored in no file; the operator's is in dev.json, as a part of MongoDB's URL.
  */
 export async function makeDatabaseAccess(dir: string): Promise<DatabaseAccess> {
   const keyFile = join(dir, "mongodb-keyfile");

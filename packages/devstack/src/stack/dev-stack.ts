@@ -32,8 +32,8 @@ interface DevStackOptions {
   readonly stateDir: string;
   /**
    * Passed to each service and the console, as it is when they start; mongod and nats-server get
-   * the environment of this process. The stack itself reads ports, MONGODB_URL and NATS_URL from
-   * it.
+   * the environment of this process. The stack itself reads ports, CONSOLE_ORIGIN, MONGODB_URL
+   * and NATS_URL from it.
    */
   readonly env: NodeJS.ProcessEnv;
   /** Deletes data and keys first. Downloaded binaries stay. */

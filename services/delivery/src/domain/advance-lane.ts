@@ -13,7 +13,7 @@ export interface LaneRow {
   readonly isRefused: boolean;
 }
 
-/** What is known and journaled of a lane with undelivered rows. */
+/** A lane's rows in memory and, from `yieldedTo` on, its state that is stored after an attempt. */
 export interface LaneState<Row extends LaneRow> {
   /** Undelivered rows, oldest first. */
   readonly rows: readonly Row[];

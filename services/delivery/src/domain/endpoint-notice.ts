@@ -98,8 +98,8 @@ export function isToldOf(
 }
 
 /**
- * The delivery of a notice to an endpoint. Notices about one endpoint are one lane, ordered by
- * time.
+ * The delivery of a notice to an endpoint. Notices about one endpoint are one lane of each
+ * receiving endpoint, ordered by time.
  */
 export function noticeDelivery(about: Endpoint, notice: EndpointNotice, to: Endpoint, now: Date): Delivery {
   const webhookId = webhookIdOfNotice(about, notice);

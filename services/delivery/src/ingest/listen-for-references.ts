@@ -48,7 +48,9 @@ export function listenForReferences(deps: ListenDeps): () => void {
   return follow;
 }
 
-/** One subject when all partitions are preferred, otherwise one for each. */
+/**
+ * One wildcard when all partitions are preferred, as of a single replica, instead of 64 subjects.
+ */
 function subjectsOf({ isPreferredForPartition }: ListenDeps): ReadonlySet<string> {
   const partitions = Array.from({ length: snapshotPartitions }, (_, partition) => partition);
   const preferred = partitions.filter(isPreferredForPartition);

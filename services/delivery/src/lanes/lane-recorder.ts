@@ -3,8 +3,8 @@ import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
 import type { LaneRecord } from "../store/lane-records.ts";
 
 /**
- * Milliseconds between two statements that journal lanes without further rows, because nothing
- * waits for them.
+ * Milliseconds between two batches of lanes without further rows, unless a batch is full: no next
+ * row waits for their record.
  */
 const endedSpacingMs = 25;
 

@@ -22,7 +22,7 @@ export interface PayloadCache {
    * unavailable.
    *
    * @param next the snapshots that the caller will ask for next; the payloads of the first 63 are
-   * made in the same calls
+   * begun at the same time
    */
   get(reference: Reference, next?: readonly Reference[]): Promise<Payload | undefined>;
   /** Mean size of the last bodies, in bytes. */
@@ -40,7 +40,7 @@ const cacheBytesMax = 40 * 1024 * 1024;
  * could not be asked for the trust list.
  */
 const cacheMs = 60_000;
-/** Most payloads that are made together with the requested one. */
+/** Most of the next payloads that are begun with the requested one. */
 const nextMax = 63;
 /** Number of bodies in the mean size. */
 const meanOf = 64;

@@ -20,8 +20,8 @@ interface IdleSession {
  * `transactionLifetimeLimitSeconds` have passed and the server has looked for expired transactions,
  * by default 60 to 90 s.
  *
- * When the process is only slow, its transaction is rolled back, it gets error 11601, and it
- * repeats the transaction.
+ * When the process is only slow, its transaction is rolled back, its next statement fails with a
+ * transient error, or a running one with error 11601, and it repeats the transaction.
  */
 export class AbandonedTransactions {
   readonly #client: MongoClient;

@@ -82,8 +82,8 @@ export class ClockStore implements ClockReader {
 
   /**
    * A linearizable read: the primary answers after it has confirmed that it still is the primary.
-   * The read is a plain command, because a session adds a moment to a read that it repeats, and
-   * MongoDB refuses a linearizable read with a moment.
+   * The read is a plain command, because a causal session adds a moment to a read that it repeats,
+   * and MongoDB refuses a linearizable read with a moment.
    */
   async #readLinearizable(tenantId: string): Promise<ClockReading> {
     const find = { find: this.#clocks.collectionName, filter: { tenantId }, limit: 1, singleBatch: true };

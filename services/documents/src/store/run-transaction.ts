@@ -86,7 +86,7 @@ export function isConflict(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }
 
-/** Whether another process ended the session as abandoned (`AbandonedTransactions`). */
+/** Whether another process ended the session during a statement (`AbandonedTransactions`). */
 function isInterrupted(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === 11601;
 }

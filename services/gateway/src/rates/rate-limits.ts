@@ -69,8 +69,8 @@ export class RateLimits {
 
   /**
    * Charges the points of a large write, all or none, at most the whole budget. An import has one
-   * point for each 100 rows.
-   * Callers charge before they write the first row, so that RATE_LIMITED means nothing was written.
+   * point for each 100 rows. Callers charge before they write the first row, so that RATE_LIMITED
+   * means nothing was written.
    */
   readonly chargeWhole = async (tenantId: string, points: number): Promise<LargeCharge> => {
     const budget = this.#writes;

@@ -50,8 +50,8 @@ export class SignInLinkStore {
   }
 
   /**
-   * The link of a code, with the present roles of the member, and the name of its tenant;
-   * `not_found` when there is no such code.
+   * The link of a code, with the present roles of its member, if there is one, and the name of its
+   * tenant; `not_found` when there is no such code.
    */
   async find(hash: Buffer, now: Date): Promise<{ link: SignInLinkRecord; tenantName: string }> {
     const row = await this.#links.findOne({ _id: new Binary(hash), expiresAt: { $gt: now } });

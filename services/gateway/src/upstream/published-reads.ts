@@ -92,8 +92,8 @@ function changesLane({ tenantId, since, type, limit }: ChangesRequest): string {
 function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promise<ListPublishedChangesResponse> {
   return createBatcher({
     ...rules,
-    // As for pages: with 100 ms, calls of 4 MiB delayed each other, and all other calls of
-    // documents.
+    // Longer than in `rules`, as for pages: after 100 ms a second call began beside the first,
+    // and calls of 4 MiB delayed each other and all other calls to documents.
     late: { afterMs: 1_000, outMax: 8 },
     // Followers of one tenant at many positions would fill a limit that all share.
     lanesInFlightMax: Number.POSITIVE_INFINITY,

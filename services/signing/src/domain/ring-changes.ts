@@ -8,8 +8,8 @@ const hourMs = 3_600_000;
 const pauseRenewalMs = 24 * hourMs;
 
 /**
- * Age of the oldest trust list that a receiver may use: caches on the way add to the hour of its
- * own cache.
+ * Age of the oldest trust list that a receiver may use: an hour in its own cache, and up to two in
+ * caches on the way.
  */
 const trustListAgeMs = 3 * hourMs;
 

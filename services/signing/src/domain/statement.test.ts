@@ -76,10 +76,13 @@ test("nothing is signed earlier than its key is valid, even by a machine whose c
   expect(entry.statement.split("\n")[6]).toBe("2026-11-21T09:30:02.000Z");
 });
 
-test("no statement is made when one of its parts has a line end", () => {
-  const forged = { ...digest, tenantId: "ten_acme\nevil" };
-  expect(() => statementOf(forged, { keyId: vector.keyId, signedAt: vector.signedAt })).toThrow("line end");
-});
+test.each([{ tenantId: "a\nb" }, { documentId: "a\nb" }, { keyId: "a\nb" }])(
+  "no statement is made of parts with a line end: %j",
+  (forged) => {
+    const { keyId, signedAt } = vector;
+    expect(() => statementOf({ ...digest, ...forged }, { keyId, signedAt, ...forged })).toThrow("line end");
+  },
+);
 
 test("a statement is read back as it was made", () => {
   const { keyId, signedAt } = vector;

@@ -27,7 +27,7 @@ export async function actorNames(
 
 /**
  * The names of a tenant's members, for readers who may list members; empty for other readers, such
- * as integrators, who see actors in place of names.
+ * as integrators, who see actors instead of names.
  */
 export async function visibleNames(members: Pick<MemberCalls, "listMembers">, call: TenantCall): Promise<ActorNames> {
   return roleFor("members", [call.role]) === undefined ? new Map() : actorNames(members, call, call.rpc);

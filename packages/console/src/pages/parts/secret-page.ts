@@ -2,7 +2,7 @@ import { copyableSecret } from "./copyable.ts";
 import { type Content, type Html, html } from "../../markup/html.ts";
 
 interface SecretPage {
-  /** `"Wire importer" is made` */
+  /** The heading, for example `"Wire importer" is made`. */
   readonly title: Html | string;
   readonly secret: string;
   /** Label of the secret: `API key`. */

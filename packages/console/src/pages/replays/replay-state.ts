@@ -6,7 +6,10 @@ import { figure } from "../../markup/in-words.ts";
 import { state, type Tone } from "../parts/state.ts";
 import { exactly } from "../parts/times.ts";
 
-/** States of deliveries that a replay may be narrowed to. Without any the state does not matter. */
+/**
+ * States that a replay may be narrowed to; `missing`: the snapshot has no delivery. A replay that
+ * names none includes all four.
+ */
 export const replayStates = ["exhausted", "missing", "superseded", "delivered"];
 
 type ReplayChoice = Pick<Partial<Replay>, "since" | "until"> & Pick<Replay, "states" | "latestOnly">;

@@ -19,7 +19,7 @@ import { fromWire, toWire } from "../../tuning/wire-message.ts";
 
 interface GrpcTransportOptions {
   /**
-   * "host:port", "dns:///host:port" (uses all addresses of the host), or
+   * "host:port" or "dns:///host:port" (both use all addresses of the host), or
    * "ipv4:1.2.3.4:1,5.6.7.8:2".
    */
   target: string;
@@ -131,7 +131,7 @@ function callReplicas<I extends DescMessage, O extends DescMessage>(
 
 /**
  * Whether the method's proto declares an `idempotency_level`: such a call may be repeated, and its
- * server answers without waiting for anything.
+ * server does not hold the answer back on purpose, as for a long poll.
  */
 function isPrompt({ idempotency }: DescMethod): boolean {
   return idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;

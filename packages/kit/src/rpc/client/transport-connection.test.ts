@@ -109,7 +109,7 @@ describe.each(pairs)("the connection of $name", ({ door, ours, connect }) => {
     expect((await failure(connect(port).upsertPhrase({}, { timeoutMs: 5_000 }))).code).toBe(Code.Unavailable);
   });
 
-  test("gives a call in flight at GOAWAY its answer, and the next call a new connection", async () => {
+  test("gives a call in flight at GOAWAY its answer, and later calls a new connection", async () => {
     const entered = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const upsertPhrase = async () => {

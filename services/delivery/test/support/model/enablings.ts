@@ -4,7 +4,10 @@ import type { SendableRow } from "../../../src/store/delivery-rows.ts";
 /** A stored change of the endpoint. */
 interface Change {
   readonly turn: number;
-  /** The time from which the age of rows counts; absent when the endpoint was disabled. */
+  /**
+   * The time from which the age of rows counts at the earliest; absent when the endpoint was
+   * disabled.
+   */
   readonly enabledAt?: Date | undefined;
 }
 

@@ -41,7 +41,9 @@ export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
   return canonicalJson(schema);
 }
 
-/** Names of earlier dialects end with an empty fragment, so `#` is accepted at the end. */
+/**
+ * The names of drafts up to 07 end with `#`, and authors add it to this name, so it is accepted.
+ */
 function requireDialect(field: string, dialect: JsonValue | undefined): void {
   if (dialect === undefined || dialect === dialectRead || dialect === `${dialectRead}#`) return;
   const named = JSON.stringify(dialect).slice(0, 128);

@@ -17,7 +17,7 @@ const pieceBytes = 256;
  */
 const noBody: BodyRule = { types: [], bytesMax: "{}".length };
 
-/** Releases a body's memory in the pool, when the body is no longer used. */
+/** Gives the memory of a body back to the pool. To be called when the body is no longer used. */
 export type ReleaseBody = (request: FastifyRequest) => void;
 
 /** A request's answer, and how much of the memory for bodies the request holds. */

@@ -112,8 +112,8 @@ function readRecords({ bytes, lines }: Piece, separator: string): string[][] {
   try {
     parse(bytes, {
       delimiter: separator,
-      // By default csv-parse expects the line end of the first line everywhere, and fails on mixed
-      // line ends.
+      // By default csv-parse expects the line end of the first line everywhere. With mixed line
+      // ends it would join records, keep a CR in a cell, or refuse a quoted cell.
       record_delimiter: ["\r\n", "\n"],
       skip_empty_lines: true,
       relax_column_count: true,

@@ -39,7 +39,7 @@ export class RowFaults {
 
   /**
    * @param rowsInAll number of all rows, for the message
-   * @throws DomainError `invalid` naming the rows, when there are invalid ones
+   * @throws DomainError `invalid` with the first violations and their rows, when there are any
    */
   check(rowsInAll: number): void {
     if (this.#rows === 0) return;
