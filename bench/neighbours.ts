@@ -32,7 +32,9 @@ function chooseForms(names: readonly string[]): NeighbourForm[] {
   return names.length === 0 ? forms : forms.filter(({ name }) => names.includes(name));
 }
 
-/** Runs a form, and rests for a minute after it. */
+/**
+ * Measures the neighbour before, during and after a form, and the memory again a minute after it.
+ */
 async function measure({ name, needs }: NeighbourForm): Promise<FormResult> {
   await using rooms = await openNewsrooms(needs);
   const { stage, attacker, ...newsrooms } = rooms;

@@ -78,7 +78,7 @@ it("a server whose certificate names another service is not called", async () =>
   expect(await listTenants(...target, ...flagsOf(identities.operator))).toMatchObject({ code: 1, stderr });
 });
 
-it("with an identity path a service is believed at that path, and at no other", async () => {
+it("with an identity path a service is accepted at that path, and at no other", async () => {
   const files = await identities.issue("placed", ["spiffe://vidimus.localhost/ns/vidimus/sa/gateway"]);
   const certificate = { value: parsePem(readPemFiles(files)), onChange: () => {}, removeListener: () => {} };
   const [log, metrics] = [createLogger("access", "silent"), createMetrics("access")];

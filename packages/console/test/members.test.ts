@@ -60,7 +60,7 @@ describe("an invitation", () => {
     expect(list.text).not.toContain(code);
   });
 
-  test("makes the colleague who accepts it an editor", async () => {
+  test("gives the colleague who accepts it the invited role", async () => {
     const kari = await signedIn("kari");
     await members.removeMember({ tenantId: "demo", memberId: idOf("kari") });
     await kari.submit(`${console.origin}/invitation`, { code });

@@ -25,7 +25,7 @@ export interface BusyNewsroom extends AsyncDisposable {
 
 const tenantId = "demo";
 
-/** Characters of each document's title. */
+/** Titles are that long without a space, so a page that does not break them scrolls sideways. */
 const titleCharacters = 300;
 
 /**

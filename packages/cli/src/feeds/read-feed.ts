@@ -6,7 +6,7 @@ import { messageOf } from "../cli-error.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { parseJson } from "./json.ts";
 
-/** One member of a feed, or why it could not be read. */
+/** One member of a feed, or why the member or its file could not be read. */
 export type FeedEntry = {
   /** File and position in it: `a.json`, `list.json[3]` (from 0), `lines.ndjson:12` (from 1). */
   readonly name: string;

@@ -29,7 +29,7 @@ export async function openAnswer(page: Page, { says, open }: ConsoleAnswer, sett
   await page.getByText(says).first().waitFor();
 }
 
-/** Words of every page that shows the faults of a form. */
+/** Heading of the faults that a page shows above its form. */
 export const couldNot = "This could not be done";
 
 /** Presses a button, and waits for the page that it leads to. */

@@ -107,7 +107,10 @@ function reportCommands(client: MongoClient, appName: string): MongoClient {
   });
 }
 
-/** A start that cannot succeed must end within 5 s, and starting Node takes a part of this time. */
+/**
+ * A start whose MongoDB does not answer must end within 5 s, and starting Node takes a part of this
+ * time.
+ */
 const firstAnswerMs = 3_500;
 
 async function connect(client: MongoClient): Promise<void> {

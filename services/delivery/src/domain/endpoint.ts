@@ -54,8 +54,8 @@ export interface Endpoint {
 /** A disabled endpoint's deliveries are given up after this time at the earliest. */
 export const disabledMsMax = 30 * 24 * 60 * 60 * 1000;
 /**
- * The tenant's endpoints that ask for this notice get it this long before a disabled endpoint's
- * deliveries are given up.
+ * The tenant's endpoints that ask for `endpoint.expiring` get it this long before a disabled
+ * endpoint's deliveries are given up.
  */
 export const expiryNoticeMs = 24 * 60 * 60 * 1000;
 

@@ -30,7 +30,7 @@ const bytesMax = 8 * 1024 * 1024;
 /** An endpoint is quick when it takes this many lanes, one batch of ingest, within `aheadMs`. */
 const quickLanes = 256;
 
-/** The time of a lease: the longest attempt, and a margin. */
+/** A lease outlasts the longest attempt, so that no other process takes the lane over meanwhile. */
 export function leaseMsOf({ attemptMs, leaseMarginMs }: { attemptMs: number; leaseMarginMs: number }): number {
   return attemptMs + leaseMarginMs;
 }

@@ -48,8 +48,8 @@ export async function replaceSignatures(
 }
 
 /**
- * @throws Error when signing does not accept the attestation of a snapshot. It may accept it later,
- * so the caller must repeat all
+ * @throws Error when signing does not accept the attestation of one of the snapshots. Signing may
+ * accept it later, so the caller must have all of them signed again
  */
 export function requireAttested(results: readonly SignResult[]): Signed[] {
   return results.map((result) => {

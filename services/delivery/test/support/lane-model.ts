@@ -20,7 +20,7 @@ export type Fate = "pending" | "delivered" | "superseded" | "exhausted";
 
 interface JournalRow extends LaneRow {
   fate: Fate;
-  /** The model's time at the row's end. */
+  /** The model's time when the row's fate became final. */
   endedAt?: number;
 }
 

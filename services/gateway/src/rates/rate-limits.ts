@@ -44,7 +44,7 @@ export class RateLimits {
     });
   }
 
-  /** Counts a request of an address, to any path. */
+  /** Counts a request of an address, to any path. Throws RATE_LIMITED above the limit. */
   countRequest(request: Pick<FastifyRequest, "ip" | "socket">): void {
     if (this.#ip) this.#decide("ip", this.#ip.rate, this.#ip.take(keyOf(request)));
   }

@@ -89,7 +89,7 @@ test("drafts that all have known ids, or all have none, give the same rows when 
   );
 });
 
-test("an unchanged draft keeps the phrase as it is", () => {
+test("a draft that changes nothing but the id writes nothing, and the phrase keeps its id", () => {
   const standing = [kept("a", "1")];
   expect(planUpserts([drafted("a"), drafted("a", "1"), drafted("a", "9")], standing, stamps())).toEqual({
     writes: [],

@@ -46,7 +46,10 @@ export function hiddenReplayForm({ endpoint, since, until, states, options }: Re
   ];
 }
 
-/** From field name to label, of a counted replay; see `fields` of a route. */
+/**
+ * From field name to label: those of the form, and `of`, the number of snapshots that were counted
+ * before the start. See `fields` of a route.
+ */
 export const replayFieldLabels = {
   endpoint: "Endpoint",
   since: "Published from",

@@ -112,7 +112,7 @@ describe.each(doors)("a call at the $name door", (door) => {
     expect(await spans()).toEqual([]);
   });
 
-  it("that asks for the health has no spans", async () => {
+  it("that asks for the health and belongs to no trace has no spans", async () => {
     const { health, spans } = await pair(door, {});
     await health.check({});
     expect(await spans()).toEqual([]);
