@@ -42,7 +42,7 @@ it(
   },
 );
 
-describe("a document whose snapshots are all refused", { timeout: timeoutMs }, () => {
+describe("the backlog of a document whose snapshots were all refused", { timeout: timeoutMs }, () => {
   /** Commands that MongoDB has executed on the collections of delivery. */
   async function commands(): Promise<number> {
     const { totals } = (await mongo.db("admin").command({ top: 1 })) as {
@@ -89,7 +89,7 @@ describe("a document whose snapshots are all refused", { timeout: timeoutMs }, (
     };
   }
 
-  it("costs commands and posts in proportion to their number", async () => {
+  it("is drained with commands and posts in proportion to its length", async () => {
     // The counts are odd, so that the step after these is a withdrawal.
     const few = await drain("few", 501);
     const many = await drain("many", 5_001);

@@ -207,7 +207,7 @@ it("a list of an older revision than the newest one is refused", async () => {
   await expect(list.keyFor("planted", signedAt)).rejects.toThrow("is refused: revision: 4 was taken back, 5 is newer");
 });
 
-it("pins that `onList` told to an earlier process refuse an older list", async () => {
+it("a restarted process with the revision and key that `onList` told refuses an older list", async () => {
   const lists: VerifiedTrustList[] = [];
   revision = 5;
   await open({ onList: (each) => void lists.push(each) }).keyFor("a", signedAt);

@@ -23,7 +23,7 @@ export interface SnapshotSignature {
  * @returns the parsed statement
  * @throws VerificationError `key`, `signature` or `digest`, in the cases that `VerificationFault`
  * names
- * @throws TrustListUnavailable when the trust list is needed and cannot be fetched
+ * @throws TrustListUnavailable when the trust list is needed, and cannot be fetched or is refused
  */
 export async function verifySnapshot(
   bytes: Uint8Array,

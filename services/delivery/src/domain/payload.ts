@@ -107,7 +107,7 @@ export function bodyBytesOf({ bytes }: Pick<Snapshot, "bytes">): number {
   return bytes.byteLength + envelopeBytes;
 }
 
-/** Identifies a snapshot within one process. */
+/** Key of a snapshot in maps and sets; it is neither stored nor sent. */
 export function snapshotKey({ tenantId, documentId, sequence }: Reference): string {
   return `${tenantId} ${documentId} ${sequence}`;
 }

@@ -50,7 +50,7 @@ export interface Dictionary {
   revision(tenantId: string): Promise<string | undefined>;
 }
 
-/** A dictionary at one moment. */
+/** A dictionary, or one language of it, at one moment. */
 export interface DictionarySnapshot extends AsyncDisposable {
   /** As `Dictionary.revision` at that moment. */
   readonly revision: string | undefined;

@@ -8,7 +8,7 @@ import { type ListPublishedDocumentsDeps, currentEtag } from "../../domain/publi
 import { fromListRequest } from "./list-published-documents.ts";
 import { requireBatch } from "../requests.ts";
 
-/** A page's tag is made from the request and the tenant's clock, without reading the page. */
+/** A page's current tag follows from the request and the tenant's clock, so no page is read. */
 type RevalidatePublishedPagesDeps = Pick<ListPublishedDocumentsDeps, "clocks">;
 
 /** Answers for each page: its current tag when the caller has this tag, else "". */
