@@ -48,7 +48,7 @@ export interface Platform {
 /**
  * Starts the platform on the stack, whose disposal removes containers and networks.
  *
- * @param settings of all services, in addition to those of their manifests
+ * @param settings of all services; they override those of their manifests
  */
 export async function openPlatform(
   stack: AsyncDisposableStack,

@@ -185,7 +185,7 @@ describe("7: which of several faults is reported", () => {
     await refusal(send("/v1/documents", "POST", json), 400, "INVALID_PAYLOAD");
   });
 
-  test("401 comes before 413, so a caller without a key does not learn the size limit", async () => {
+  test("401 comes before 413, so a caller without a valid key does not learn the size limit", async () => {
     const body = Buffer.alloc(2 * 1024 * 1024);
     await refusal(
       room.request("/v1/documents", { method: "POST", headers: { ...bad, ...json }, body }),

@@ -208,7 +208,7 @@ test("an invitation without a role is refused at the field Roles", async () => {
   ]);
 });
 
-test("a member who removes itself has no newsroom any more", async () => {
+test("a member of one newsroom who leaves it has none any more", async () => {
   const nina = await signedIn("nina");
   expect((await nina.submit(at(`/members/${idOf("nina")}/remove`))).text).toContain("You are a member of no newsroom.");
   expect((await nina.open(at(""))).status).toBe(404);

@@ -83,7 +83,7 @@ test("every unique index starts with the shard key of its collection", async () 
   }
 });
 
-test("every other index starts with the tenant, except those of pending snapshots", async () => {
+test("every index that is not unique starts with the tenant, except those of pending snapshots", async () => {
   const all = (await tenantIndexes()).filter(({ unique }) => !unique);
   expect(all.length).toBeGreaterThan(0);
   for (const { name, columns } of all) {

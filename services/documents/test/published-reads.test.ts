@@ -199,6 +199,9 @@ describe("a collection", () => {
     expect(parse(page.includedJson)).toEqual({ [shared]: parse((await get(other, shared)).documentJson) });
     const narrow = await ask({ limit: 1, includeLinked: true });
     expect(Object.keys(parse(narrow.includedJson)).toSorted()).toEqual([first, shared].toSorted());
+    for (const id of [first, shared]) {
+      expect(Buffer.from(narrow.includedJson).toString().split(`"${id}":{`)).toHaveLength(2);
+    }
     expect((await ask({ limit: 50 })).includedJson).toHaveLength(0);
     const none = await ask({ limit: 50, includeLinked: true, filter: { tag: "unknown" } });
     expect([parse(none.itemsJson), parse(none.includedJson)]).toEqual([[], {}]);

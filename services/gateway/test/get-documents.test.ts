@@ -38,7 +38,7 @@ describe("200", () => {
     expect(response.headers.get("etag")).toBe('W/"p1"');
   });
 
-  test("the query is passed on with its numbers and times", async () => {
+  test("type, limit, cursor and updatedSince are passed on, updatedSince rounded up to a millisecond", async () => {
     await get("?type=core/image&status=usable&limit=200&cursor=abc&updatedSince=2026-11-21T09:30:00.0001%2B02:00");
     const [asked] = documents.lists;
     expect(asked).toMatchObject({ tenantId: "acme", type: "core/image", limit: 200, cursor: "abc" });

@@ -19,7 +19,7 @@ export interface DevIdentities {
   readonly services: Readonly<Record<ServiceName, TlsFiles>>;
   readonly console: TlsFiles;
   readonly grantsFile: string;
-  /** Configuration of nats-server, which identifies services by their certificates. */
+  /** Path of the configuration of nats-server, which identifies services by their certificates. */
   readonly brokerConfig: string;
   /** Key file and passwords of MongoDB. */
   readonly database: DatabaseAccess;

@@ -12,7 +12,7 @@ test.each([
   ["gzip;q=0.5, identity;q=0.2", "gzip"],
   ["*", "br"],
   ["br;q=0, *", "gzip"],
-])("Accept-Encoding %j gets %s, also when it is asked again", (header, encoding) => {
+])("Accept-Encoding %j gets %s, also from the cache", (header, encoding) => {
   expect(chooseEncoding(header)).toBe(encoding);
   expect(chooseEncoding(header)).toBe(encoding);
 });

@@ -29,7 +29,7 @@ async function begin(open: StreamedBody): Promise<Buffer | StreamedBody> {
 
 /**
  * Yields what was read and then the rest. Ends the stream also when its reader leaves early, even
- * before the rest.
+ * before the rest, once it has taken a piece.
  */
 async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
