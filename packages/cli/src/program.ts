@@ -76,9 +76,10 @@ function loadCommands({ commands }: Noun, argv: readonly string[]): Promise<Comm
 
 const settingsHelp = `
 Settings are taken from the flags, else from VIDIMUS_TENANT, VIDIMUS_ROLE, VIDIMUS_API_KEY, VIDIMUS_GATEWAY,
-VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_DELIVERY, VIDIMUS_SIGNING, VIDIMUS_CERT, VIDIMUS_KEYFILE,
-VIDIMUS_CA, VIDIMUS_CONSOLE_URL, and secrets also from files that VIDIMUS_API_KEY_FILE, VIDIMUS_MONGODB_FILE and
-VIDIMUS_NATS_FILE name (for listen and doctor also VIDIMUS_TRUST_ROOT, and for doctor VIDIMUS_PHRASES, VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
+VIDIMUS_ACCESS, VIDIMUS_DOCUMENTS, VIDIMUS_PHRASES, VIDIMUS_DELIVERY, VIDIMUS_SIGNING, VIDIMUS_CERT,
+VIDIMUS_KEYFILE, VIDIMUS_CA, VIDIMUS_CONSOLE_URL, and secrets also from files that VIDIMUS_API_KEY_FILE,
+VIDIMUS_MONGODB_FILE and VIDIMUS_NATS_FILE name (for listen and doctor also VIDIMUS_TRUST_ROOT, and for
+doctor VIDIMUS_MESH, VIDIMUS_OPS, VIDIMUS_MONGODB, VIDIMUS_NATS),
 else from the profile named by --profile or VIDIMUS_PROFILE, else from the dev stack whose
 .vidimus/dev.json is found in this folder or above it, up to the root of the checkout, else from the profile of
 \`profile use\`. Both files must be yours alone.
