@@ -112,6 +112,8 @@ function handleInSlot(
     const slot = await slots.take(tenantId);
     const releaseSlot = () => slot.release(0);
     try {
+      // The body of a request whose client left is released, so its handler would see an empty one.
+      if (reply.raw.closed) return reply.hijack();
       if (streams) answers.reserveStream(request, reply);
       const answer = await answers.prepare(request, reply, await run(request, reply, releaseSlot));
       const weight = answers.weightOf(answer);

@@ -13,6 +13,7 @@ export async function serveRoutes(
   drainMs = 10_000,
 ) {
   const registry = new Registry();
+  const pools = openPools(registry, poolSizes);
   const { key, prefix } = mintApiKey();
   const caller = { tenantId: "acme", keyId: "k", prefix, scopes: ["phrases:read"] as const };
   const server = await startHttpServer({
@@ -26,8 +27,8 @@ export async function serveRoutes(
     trustedProxies: [],
     log: createLogger("test", "silent"),
     registry,
-    pools: openPools(registry, poolSizes),
+    pools,
     drainMs,
   });
-  return { server, key };
+  return { server, key, registry, pools };
 }
