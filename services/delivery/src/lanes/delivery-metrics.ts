@@ -26,9 +26,7 @@ export interface DeliveryMetrics {
   noteGivenUp(count: number): void;
 }
 
-/**
- * Registers the metrics of deliveries. They name only endpoints with a backlog or an open breaker.
- */
+/** The metrics name only endpoints with a backlog or an open breaker. */
 export function createDeliveryMetrics({ registry, lanes, endpoints, queues }: MetricsDeps): DeliveryMetrics {
   const registers = [registry];
   const latency = new Histogram({
@@ -99,9 +97,8 @@ function registerBacklog(registry: Registry, readBacklog: () => Promise<Backlog>
     registers: [],
     async collect() {
       const backlog = await read();
-      if (!backlog) return;
       this.reset();
-      for (const each of backlog) this.set({ endpoint: each.endpointId }, seconds(each));
+      for (const each of backlog ?? []) this.set({ endpoint: each.endpointId }, seconds(each));
     },
   });
   const oldest = new Gauge({
