@@ -69,7 +69,7 @@ test("an endpoint's secret and headers are not stored in the clear", async () =>
   for (const hidden of [secret.toString("base64"), "Basic", "authorization"]) expect(bytes).not.toContain(hidden);
 });
 
-test("the KEK is replaced in two starts: the new one opens first, then seals", async () => {
+test("a KEK seals endpoints again only as the newest of two, and then opens them alone", async () => {
   const endpoint = endpointOf("acme");
   await storeOf().insert(endpoint);
   expect(await storeOf(oldKek, newKek).sealAll()).toBe(0);
@@ -128,6 +128,23 @@ test("an endpoint that does not open counts as unopened until it is deleted", as
   const { store, endpointId } = await readPlanted();
   expect(store.unopened.count).toBe(1);
   await store.delete("acme", endpointId);
+  expect(store.unopened.count).toBe(0);
+});
+
+test("an endpoint that another process has deleted counts as unopened until the next check", async () => {
+  const { store, endpointId } = await readPlanted();
+  await storeOf().delete("acme", endpointId);
+  expect(store.unopened.count).toBe(1);
+  await store.recheckUnopened();
+  expect(store.unopened.count).toBe(0);
+});
+
+test("an endpoint that another process has repaired counts as unopened until the next check", async () => {
+  const { store, endpointId } = await readPlanted();
+  await storeOf(newKek).replace((await storeOf(newKek).find("acme", endpointId))!);
+  await storeOf(oldKek, newKek).sealAll();
+  expect(store.unopened.count).toBe(1);
+  await store.recheckUnopened();
   expect(store.unopened.count).toBe(0);
 });
 

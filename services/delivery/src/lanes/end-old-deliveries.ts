@@ -11,7 +11,7 @@ import type { EndpointReactions } from "./endpoint-reactions.ts";
 interface EndOldDeps {
   readonly lanes: Pick<LaneStore, "schedule">;
   readonly laneEndings: Pick<LaneEndings, "exhaust">;
-  readonly endpoints: Pick<EndpointStore, "findMany">;
+  readonly endpoints: Pick<EndpointStore, "findMany" | "recheckUnopened">;
   readonly metrics: Pick<DeliveryMetrics, "noteGivenUp">;
   readonly announceExpiry: EndpointReactions["announceExpiry"];
   readonly isPreferredFor: (tenantId: string) => boolean;
@@ -25,10 +25,9 @@ interface EndOldDeps {
 /**
  * Gives up deliveries whose time is over, until the returned value is disposed: those to an enabled
  * endpoint at `ageMsMax` (counted from its last enabling if that is later); those to a disabled
- * endpoint a day after the notice to the tenant's other endpoints, even if none asks for it, and so
- * after 30 days at the earliest. An attempt gives up only rows of its own lane, and while a breaker
- * is open only probes are sent, so without this search most rows of such an endpoint would wait
- * forever.
+ * endpoint a day after its `endpoint.expiring` notice, so after 30 days at the earliest. An attempt
+ * gives up only rows of its own lane, and while a breaker is open only probes are sent, so without
+ * this search most rows of such an endpoint would wait forever.
  */
 export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
   return repeat((signal) => endOld(deps, signal), {
@@ -38,11 +37,10 @@ export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
   });
 }
 
-/** Most endpoints that are read at once. */
 const endpointsMax = 256;
 
-/** Checks the endpoints with pending deliveries whose tenants this replica is preferred for. */
 async function endOld(deps: EndOldDeps, signal: AbortSignal): Promise<void> {
+  await deps.endpoints.recheckUnopened();
   const scheduled = await deps.lanes.schedule();
   const ids = scheduled.flatMap((each) => (deps.isPreferredFor(each.tenantId) ? each.endpointId : []));
   for (let at = 0; at < ids.length; at += endpointsMax) {
@@ -73,15 +71,11 @@ async function exhaust(
   now: Date,
   signal: AbortSignal,
 ): Promise<void> {
-  let [from, count]: [Date | undefined, number] = [undefined, 0];
-  while (!signal.aborted) {
-    const { lanes, rows, next } = await laneEndings.exhaust(endpoint, { storedBefore, from }, now);
+  let count = 0;
+  for await (const { lanes, rows } of laneEndings.exhaust(endpoint, storedBefore, now)) {
     metrics.noteGivenUp(rows);
     count += lanes;
-    // A whole batch at one due time, with nothing ended, would be read forever: its lanes have
-    // yielded to younger rows, or were claimed meanwhile.
-    if (!next || (lanes === 0 && next.getTime() === from?.getTime())) break;
-    from = next;
+    if (signal.aborted) break;
   }
   const { endpointId, tenantId: tenant } = endpoint;
   if (count > 0) log.warn({ endpointId, tenant, documents: count }, "deliveries are given up: they are too old");

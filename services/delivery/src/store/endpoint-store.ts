@@ -63,6 +63,18 @@ export class EndpointStore {
     return this.#find({ _id: { $in: [...endpointIds] } });
   }
 
+  /**
+   * Reads the endpoints again that could not be opened, because another process may have repaired
+   * or deleted them.
+   */
+  async recheckUnopened(): Promise<void> {
+    const known = this.unopened.keys;
+    if (known.length === 0) return;
+    const found = await this.findMany(known.map(({ endpointId }) => endpointId));
+    const left = new Set(found.map(({ endpointId }) => endpointId));
+    for (const each of known) if (!left.has(each.endpointId)) this.unopened.note(each);
+  }
+
   /** Endpoints with notices that are not announced. */
   async listUnannounced(): Promise<ManagedEndpoint[]> {
     return this.#find({ "notices.at": { $gt: new Date(0) } });

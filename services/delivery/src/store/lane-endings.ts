@@ -18,7 +18,7 @@ type Pending = Pick<
 >;
 
 const laneFields = { tenantId: 1, documentId: 1, endpointId: 1, sequence: 1 } as const;
-/** Most lanes of one batch, so that other statements can run between two batches. */
+/** Most lanes of a batch of `exhaust`, so that other statements can run between two batches. */
 const lanesMax = 500;
 
 /** Ends undelivered rows that must not be sent any more. */
@@ -50,7 +50,7 @@ export class LaneEndings {
     ]);
     const appointments = heirs.filter(({ nextAttemptAt }) => !nextAttemptAt).map(({ _id }) => appointment(_id, now));
     if (appointments.length === 0) return;
-    // A lane that has a bearer meanwhile fails with a duplicate key, and must not stop the others.
+    // A lane that got a bearer meanwhile fails with a duplicate key, and must not stop the others.
     await this.#rows.bulkWrite(appointments, { ordered: false }).catch(duplicatePositions);
   }
 
@@ -102,32 +102,31 @@ export class LaneEndings {
    * stored after that time: only the bearer's row records the yielding, and once the bearer has
    * ended, an older row would be sent after the row to which it has yielded.
    *
-   * @param from `next` of the call before
-   * @returns how many lanes were shortened, by how many rows in all, and where to continue; no
-   * `next` when all were examined
+   * @returns for each batch of lanes, how many were shortened, and by how many rows in all
    */
-  async exhaust(
+  async *exhaust(
     { tenantId, endpointId }: Pick<Lane, "tenantId" | "endpointId">,
-    { storedBefore, from }: { readonly storedBefore: Date; readonly from?: Date | undefined },
+    storedBefore: Date,
     now: Date,
-  ): Promise<{ readonly lanes: number; readonly rows: number; readonly next?: Date | undefined }> {
+  ): AsyncGenerator<{ readonly lanes: number; readonly rows: number }> {
     const isFree = [{ lease: { $exists: false } }, { "lease.until": { $lte: now } }];
-    const due = { nextAttemptAt: { $gte: from ?? new Date(0) } };
-    const found = await this.#rows
+    const due = { nextAttemptAt: { $gt: new Date(0) } };
+    await using cursor = this.#rows
       .find<Bearer>(
         { endpointId, tenantId, ...due, createdAt: { $lte: storedBefore }, $or: isFree },
-        { projection: { ...laneFields, generation: 1, nextAttemptAt: 1, yieldedTo: 1 }, limit: lanesMax },
+        { projection: { ...laneFields, generation: 1, nextAttemptAt: 1, yieldedTo: 1 }, batchSize: lanesMax },
       )
       .sort({ nextAttemptAt: 1 })
-      .hint(dueIndex)
-      .toArray();
-    const heirs = await this.#old(
-      found.flatMap(({ yieldedTo = [] }) => yieldedTo),
-      storedBefore,
-    );
-    const bearers = found.filter(({ yieldedTo }) => yieldedTo === undefined || heirs.has(yieldedTo));
-    const ended = await this.#exhaustLanes(bearers, heirs, storedBefore, now);
-    return { ...ended, next: found.length < lanesMax ? undefined : found.at(-1)?.nextAttemptAt };
+      .hint(dueIndex);
+    while (await cursor.hasNext()) {
+      const found = cursor.readBufferedDocuments();
+      const heirs = await this.#old(
+        found.flatMap(({ yieldedTo = [] }) => yieldedTo),
+        storedBefore,
+      );
+      const bearers = found.filter(({ yieldedTo }) => yieldedTo === undefined || heirs.has(yieldedTo));
+      yield await this.#exhaustLanes(bearers, heirs, storedBefore, now);
+    }
   }
 
   /**

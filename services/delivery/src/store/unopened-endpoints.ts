@@ -1,21 +1,26 @@
-/** An endpoint that cannot be opened, or can be opened again. */
+import type { EndpointKey } from "../domain/endpoint-key.ts";
+
+/** Whether an endpoint's secret and headers can be decrypted. */
 interface UnopenedChange {
   readonly tenantId: string;
   readonly endpointId: string;
-  /** Absent when it can be opened again or was deleted. */
+  /** Why they cannot; absent when they can, or the endpoint was deleted. */
   readonly why?: string;
 }
 
 /** Keeps which endpoints could not be opened when this process last read them. */
 export class UnopenedEndpoints {
-  readonly #why = new Map<string, string>();
+  readonly #unopened = new Map<string, UnopenedChange>();
   #tell: (change: UnopenedChange) => void = () => {};
 
   get count(): number {
-    return this.#why.size;
+    return this.#unopened.size;
   }
 
-  /** @param tell called once for each change */
+  get keys(): EndpointKey[] {
+    return Array.from(this.#unopened.values(), ({ tenantId, endpointId }) => ({ tenantId, endpointId }));
+  }
+
   onChange(tell: (change: UnopenedChange) => void): void {
     this.#tell = tell;
   }
@@ -23,9 +28,9 @@ export class UnopenedEndpoints {
   /** Notes the result of reading an endpoint, or that it was deleted. */
   note(change: UnopenedChange): void {
     const { endpointId, why } = change;
-    if (this.#why.get(endpointId) === why) return;
-    if (why === undefined) this.#why.delete(endpointId);
-    else this.#why.set(endpointId, why);
+    if (this.#unopened.get(endpointId)?.why === why) return;
+    if (why === undefined) this.#unopened.delete(endpointId);
+    else this.#unopened.set(endpointId, change);
     this.#tell(change);
   }
 }
