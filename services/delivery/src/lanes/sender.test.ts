@@ -5,7 +5,7 @@ import { expect, it, vi } from "vitest";
 import { promisedRetries } from "../domain/retry-plan.ts";
 import type { AttemptOutcome } from "../domain/delivery.ts";
 import type { Reference } from "../domain/payload.ts";
-import { toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
+import { type LeasedLane, toLeasedLane, toNewSendable, wholeLane } from "../store/delivery-rows.ts";
 import { aheadMsOf } from "../domain/lease-ahead.ts";
 import { newGate } from "../domain/endpoint-gate.ts";
 import { Alarm } from "./alarm.ts";
@@ -39,11 +39,14 @@ interface Answers {
   /** Whether the end of a lost row is noted. */
   readonly isNoted?: boolean;
   readonly isDisabled?: boolean;
+  /** The lane that goes on once an attempt is recorded. */
+  readonly next?: LeasedLane;
+  readonly expediteEndpoint?: () => Promise<void>;
 }
 
 /** A sender whose attempts end when the test says so. */
 async function openSender(answers: Answers = {}) {
-  const { body = async () => {}, journaled = "done", isNoted = false, isDisabled = true } = answers;
+  const { body = async () => {}, journaled = "done", isNoted = false, isDisabled = true, next } = answers;
   const ended: Reference[] = [];
   const posted: { url: string; end: (outcome: AttemptOutcome) => void }[] = [];
   const nothing = async () => {};
@@ -85,10 +88,10 @@ async function openSender(answers: Answers = {}) {
       expedite: nothing,
       claim: async () => [],
       release: nothing,
-      expediteEndpoint: nothing,
+      expediteEndpoint: answers.expediteEndpoint ?? nothing,
     },
     journal: {
-      record: async (records) => records.map(() => ({ kind: journaled })),
+      record: async (records) => records.map(() => ({ kind: journaled, ...(next ? { lane: next } : {}) })),
       noteAccepted: async () => isNoted,
     },
     resentRows: { endOutrun: async () => [] },
@@ -140,7 +143,7 @@ it("the sender reserves lanes at the pace that an endpoint had before it was idl
   expect(known.of("e0")).toBe(256);
 });
 
-it("leases fewer lanes ahead when bodies take long to be made, however quick the endpoint is", async () => {
+it("leases fewer lanes ahead when bodies take long to be made, even if the endpoint is quick", async () => {
   const { sender, posted, queues } = await openSender({ body: () => new Promise((end) => setTimeout(end, 300)) });
   sender.take([laneOf(0, 0)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
@@ -150,7 +153,7 @@ it("leases fewer lanes ahead when bodies take long to be made, however quick the
   expect(known.of("e0")).toBeLessThan(128);
 });
 
-it("sends a wanted probe at once, with a leased lane that waits while another attempt hangs", async () => {
+it("sends a probe at once when it is asked for, with a waiting lane, while another attempt hangs", async () => {
   const { sender, posted, queues } = await openSender();
   sender.take(
     Array.from({ length: 6 }, (_, n) => laneOf(0, n)),
@@ -168,7 +171,7 @@ it("sends a wanted probe at once, with a leased lane that waits while another at
   await sender[Symbol.asyncDispose]();
 });
 
-it("tells the payload cache that a delivery has ended, but not while it is to be tried again", async () => {
+it("tells the payload cache of a delivery that has ended, not of one that will be tried again", async () => {
   const { sender, posted, ended } = await openSender();
   sender.take([laneOf(0, 0), laneOf(0, 1)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(2), patient);
@@ -226,4 +229,19 @@ it.each([
   await vi.waitFor(() => expect(queue.gate.refusals).toBe(isDisabled ? 0 : 1), patient);
   await sender[Symbol.asyncDispose]();
   expect(queue.gate.goneAt).toBe(isDisabled ? undefined : goneAt);
+});
+
+it("a lane that goes on stays in hand when the backoffs of a recovered endpoint cannot be ended", async () => {
+  const tried = vi.fn<() => Promise<void>>().mockRejectedValue(new Error("MongoDB does not answer"));
+  const { sender, posted, queues } = await openSender({ next: laneOf(0, 0), expediteEndpoint: tried });
+  const at = Date.now();
+  const queue = queues.of(endpointOf("e0"));
+  queue.adopt({ ...newGate, open: { since: at - 60_000, nextProbeAt: at, spacingMs: 5_000 } });
+  sender.take([laneOf(0, 0)], []);
+  await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
+  posted[0]!.end({ startedAt: new Date(), tookMs: 1, status: 204 });
+  await vi.waitFor(() => expect(posted).toHaveLength(2), patient);
+  expect(tried).toHaveBeenCalled();
+  await vi.waitFor(() => expect(queues.find("e0")).toBe(queue), patient);
+  expect(sender.isInHand(laneOf(0, 0).state.rows[0]!)).toBe(true);
 });

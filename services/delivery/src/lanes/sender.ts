@@ -98,11 +98,7 @@ export class Sender implements AsyncDisposable {
     this.wake();
   }
 
-  /**
-   * Takes leased lanes. Releases those whose body does not fit.
-   *
-   * @param payloads that attempts may need
-   */
+  /** Takes leased lanes, with payloads that they may need. Releases those whose body does not fit. */
   take(lanes: readonly LeasedLane[], payloads: readonly StoredPayload[]): void {
     for (const payload of payloads) this.#deps.payloads.put(payload);
     const byQueue = Map.groupBy(lanes, (lane) => {
@@ -156,7 +152,6 @@ export class Sender implements AsyncDisposable {
     }
   }
 
-  /** Waits for the gate. Ends the lanes' leases if the gate is shut and no attempt is in flight. */
   #wait(queue: EndpointQueue, now: number): void {
     const until = queue.opensAt(now);
     if (until === undefined) return;
@@ -181,7 +176,7 @@ export class Sender implements AsyncDisposable {
   async #attempt(queue: EndpointQueue, lane: LeasedLane, isProbe: boolean): Promise<void> {
     const startedAt = performance.now();
     const prepared = await prepareAttempt(this.#attempts, lane).catch((error: unknown): Prepared => {
-      this.#deps.log.warn({ err: error, endpointId: queue.endpointId }, "attempt not made");
+      this.#warn(queue, "attempt not made")(error);
       return { kind: "unavailable" };
     });
     const waitedMs = performance.now() - startedAt;
@@ -222,7 +217,7 @@ export class Sender implements AsyncDisposable {
     this.#drop(queue, lane);
     if (journaled.lane) this.#takeInto(queue, [journaled.lane]);
     else if (journaled.step.next !== "empty") this.#deps.alarm.ringAt(journaled.step.lane.dueAt.getTime());
-    if (event) await this.#react(queue, event);
+    if (event) await this.#react(queue, event).catch(this.#warn(queue, "lanes wait despite the breaker's change"));
   }
 
   /** Whether a lane's next row may be sent without a claim, behind the other lanes. */
@@ -232,14 +227,14 @@ export class Sender implements AsyncDisposable {
 
   #freeSlot(queue: EndpointQueue): void {
     this.#slots.free(queue.tenantId);
-    // The queue that has waited longest comes first.
+    // A queue that waits for a slot comes first, because `queue` could take the slot again.
     const longest = this.#slots.next();
     if (longest) this.#pump(longest);
     this.#pump(queue);
     const now = Date.now();
     this.#release(queue, queue.takeSurplus(now));
-    // A claim reads the gate before it reserves capacity, so a waiting batch of ingest gets it
-    // first.
+    // The claim begins before `noteCapacity`, but reserves capacity only after it has read the
+    // gate. So waiting batches of ingest get free capacity before the claim does.
     const isServed = this.#claiming.has(queue) || this.#withoutCapacity.has(queue);
     if (!isServed && queue.wantsMore(now)) this.#claimSafely(queue);
     this.#reservations.noteCapacity();
@@ -284,10 +279,12 @@ export class Sender implements AsyncDisposable {
   /** Releases the leases of lanes that are no longer in hand. They are due at once. */
   #release(queue: EndpointQueue, lanes: readonly LeasedLane[]): void {
     if (lanes.length === 0) return;
-    const run = this.#deps.lanes.release(lanes, new Date()).catch((error: unknown) => {
-      this.#deps.log.warn({ err: error, endpointId: queue.endpointId }, "lanes wait for the end of their leases");
-    });
-    this.#keep(run);
+    const run = this.#deps.lanes.release(lanes, new Date());
+    this.#keep(run.catch(this.#warn(queue, "lanes wait for the end of their leases")));
+  }
+
+  #warn({ endpointId }: EndpointQueue, message: string): (error: unknown) => void {
+    return (err) => this.#deps.log.warn({ err, endpointId }, message);
   }
 
   /** Releases waiting lanes, lets running attempts end, and journals them. */
