@@ -8,8 +8,8 @@ import { bearerFields, type LaneRecord } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /**
- * The result of a record. `followed`: nothing was journaled, because rows that may not be in memory
- * were stored behind the bearer; load them, and decide again. `lost`: a later claim has taken the
+ * The result of a record. `followed`: the bearer is unchanged, because rows that may not be in
+ * memory were stored behind it; load them, and decide again. `lost`: a later claim has taken the
  * lane, or its rows were ended or deleted.
  */
 export type Journaled =
@@ -41,10 +41,7 @@ export class LaneJournal {
     return records.map((each) => fates.get(each) ?? done(each));
   }
 
-  /**
-   * Journals records that change only the bearer's row. @returns whether all are known to be
-   * journaled
-   */
+  /** @returns whether all are known to be journaled */
   async #recordSimple(records: readonly LaneRecord[]): Promise<boolean> {
     if (records.length === 0) return true;
     const { delivered = [], single = [] } = Object.groupBy(records, (each) =>
@@ -202,8 +199,14 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
       : [
           {
             updateOne: {
-              // The token keeps a repeated record from being written twice.
-              filter: { _id: attempted.deliveryId, state: "pending" as const, "attempts.token": { $ne: record.token } },
+              // The token keeps a repeated record from being written twice. A row that has become the
+              // bearer belongs to a later claim; final with a due time, it would be sent again.
+              filter: {
+                _id: attempted.deliveryId,
+                state: "pending" as const,
+                nextAttemptAt: { $exists: false },
+                "attempts.token": { $ne: record.token },
+              },
               update: rowUpdate(record, attempted.deliveryId),
             },
           },
@@ -223,7 +226,6 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
   ];
 }
 
-/** Matches the undelivered rows that are older than a row of the same lane. */
 function olderFilter(row: SendableRow): Filter<DeliveryRow> {
   const { sequence, signingNumber } = row;
   const older = [{ sequence: { $lt: sequence } }, { sequence, signingNumber: { $lt: signingNumber } }];
