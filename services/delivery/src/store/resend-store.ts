@@ -3,6 +3,11 @@ import type { Collection, Db } from "mongodb";
 import type { Reference } from "../domain/payload.ts";
 import type { ResendRow } from "./rows.ts";
 
+/** A snapshot to be sent again from `dueAt` on. */
+interface NotedSnapshot extends Reference {
+  readonly dueAt: Date;
+}
+
 /**
  * Keeps which snapshots must be sent again because they were signed again, at most one for each
  * document.
@@ -17,7 +22,7 @@ export class ResendStore {
     this.#rows = db.collection("resends");
   }
 
-  /** Notes snapshots. Of one document the highest sequence is kept. */
+  /** Keeps the highest sequence, and the latest `dueAt`, of each document. */
   async add(references: readonly Reference[], dueAt: Date): Promise<void> {
     if (references.length === 0) return;
     const operations = references.map(({ tenantId, documentId, sequence }) => {
@@ -36,15 +41,14 @@ export class ResendStore {
   }
 
   /** Up to `limit` of a tenant's noted snapshots that are due, in no particular order. */
-  async due(tenantId: string, now: Date, limit: number): Promise<Reference[]> {
-    const projection = { _id: 0, dueAt: 0 };
-    return this.#rows.find({ tenantId, dueAt: { $lte: now } }, { limit, projection }).toArray();
+  async due(tenantId: string, now: Date, limit: number): Promise<NotedSnapshot[]> {
+    return this.#rows.find({ tenantId, dueAt: { $lte: now } }, { limit, projection: { _id: 0 } }).toArray();
   }
 
-  /** Removes snapshots. Keeps a document's row if a newer snapshot was noted in it meanwhile. */
-  async remove(references: readonly Reference[]): Promise<void> {
-    const operations = references.map(({ tenantId, documentId, sequence }) => {
-      return { deleteOne: { filter: { _id: `${tenantId} ${documentId}`, sequence } } };
+  /** Keeps a document's row if a snapshot was noted in it meanwhile. */
+  async remove(noted: readonly NotedSnapshot[]): Promise<void> {
+    const operations = noted.map(({ tenantId, documentId, sequence, dueAt }) => {
+      return { deleteOne: { filter: { _id: `${tenantId} ${documentId}`, sequence, dueAt } } };
     });
     if (operations.length > 0) await this.#rows.bulkWrite(operations, { ordered: false });
   }
