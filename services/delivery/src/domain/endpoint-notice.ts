@@ -23,8 +23,8 @@ export function disabledWithNotice(
 }
 
 /**
- * The endpoint, enabled; the same object if it was enabled already. It gets a notice of the change
- * if it is known when it was disabled.
+ * The endpoint, enabled, with a notice of the change if the time of its disabling is known; the
+ * same object if it was enabled already.
  */
 export function enabledWithNotice(endpoint: ManagedEndpoint, now: Date): ManagedEndpoint {
   const changed = enabled(endpoint, now);
@@ -64,7 +64,7 @@ export function expiryOf(toldAt: Date): Date {
   return new Date(toldAt.getTime() + expiryNoticeMs);
 }
 
-/** The endpoint without the notices that an earlier reading of it has. */
+/** Removes the notices of an earlier read of the endpoint, which were announced since. */
 export function withoutNotices(endpoint: ManagedEndpoint, { notices }: ManagedEndpoint): ManagedEndpoint {
   const announced = new Set(notices.map((notice) => webhookIdOfNotice(endpoint, notice)));
   const left = endpoint.notices.filter((notice) => !announced.has(webhookIdOfNotice(endpoint, notice)));
@@ -84,9 +84,9 @@ function after(since: Date, now: Date): Date {
 }
 
 /**
- * Whether an endpoint gets a notice about an endpoint of the same tenant: it must ask for the
- * event. Nothing is sent to a disabled endpoint, so of the notices about itself an endpoint gets
- * only that of its recovery, which says since when it may have missed webhooks.
+ * Whether an endpoint gets a notice about an endpoint of its tenant. While an endpoint is
+ * disabled, its webhooks wait, so about itself it gets only the notice of its recovery, which says
+ * since when it may have missed webhooks.
  */
 export function isToldOf(
   endpoint: ManagedEndpoint,
@@ -97,12 +97,10 @@ export function isToldOf(
   return event === "endpoint.recovered" || endpoint.endpointId !== about.endpointId;
 }
 
-/**
- * The delivery of a notice to an endpoint. Notices about one endpoint are one lane of each
- * receiving endpoint, ordered by time.
- */
+/** Notices about one endpoint are one lane of each endpoint that gets them, ordered by time. */
 export function noticeDelivery(about: Endpoint, notice: EndpointNotice, to: Endpoint, now: Date): Delivery {
   const webhookId = webhookIdOfNotice(about, notice);
+  const facts = { ...notice, host: new URL(about.url).host };
   return {
     deliveryId: deliveryIdOf(to, webhookId),
     tenantId: to.tenantId,
@@ -112,16 +110,13 @@ export function noticeDelivery(about: Endpoint, notice: EndpointNotice, to: Endp
     signingNumber: 1,
     webhookId,
     createdAt: now,
-    bodyBytes: noticeBytes,
-    notice: { ...notice, host: new URL(about.url).host },
+    bodyBytes: bodyOf(about, facts, webhookId).length,
+    notice: facts,
   };
 }
 
-/** Upper bound of a notice's body, in bytes. */
-const noticeBytes = 1_024;
-
 /**
- * The payload of a notice. It is signed only by HMAC, because it is no snapshot.
+ * The payload is signed only by HMAC, because a notice is no snapshot.
  *
  * @throws TypeError when the content is not a notice's, so that nothing else is signed as a notice
  */
@@ -133,8 +128,7 @@ export function noticePayload(
   requireNotice(notice);
   const about = { tenantId, endpointId };
   if (webhookId !== webhookIdOfNotice(about, notice)) throw new TypeError(`${webhookId} is not the id of its notice`);
-  const body = Buffer.from(JSON.stringify(contentOf(about, notice, webhookId)));
-  return { webhookId, signingNumber: 1, event: notice.event, committedAt, body };
+  return { webhookId, signingNumber: 1, event: notice.event, committedAt, body: bodyOf(about, notice, webhookId) };
 }
 
 const reasons: Readonly<Record<EndpointNotice["event"], readonly string[]>> = {
@@ -167,10 +161,10 @@ function webhookIdOfNotice({ tenantId, endpointId }: EndpointKey, { event, since
   return `evt_${name}_${since.getTime()}_${event.slice("endpoint.".length)}`;
 }
 
-function contentOf({ tenantId, endpointId }: EndpointKey, notice: NoticeFacts, id: string) {
+function bodyOf({ tenantId, endpointId }: EndpointKey, notice: NoticeFacts, id: string): Buffer {
   const { event: type, reason, at, host } = notice;
   const data = { tenantId, endpointId, host, reason, ...detailOf(notice) };
-  return { id, type, timestamp: at.toISOString(), data };
+  return Buffer.from(JSON.stringify({ id, type, timestamp: at.toISOString(), data }));
 }
 
 function detailOf(notice: NoticeFacts) {

@@ -12,6 +12,8 @@ describe("an endpoint's URL", () => {
     ["https://hooks.example.com/in?x=1", "https://hooks.example.com/in?x=1"],
     ["https://hooks.example.com:8443", "https://hooks.example.com:8443/"],
     ["HTTPS://Hooks.Example.COM/Ab", "https://hooks.example.com/Ab"],
+    ["https://my_hooks-1.example.com./in", "https://my_hooks-1.example.com./in"],
+    ["https://bücher.example/in", "https://xn--bcher-kva.example/in"],
     ["https://8.8.8.8/in", "https://8.8.8.8/in"],
     ["https://[2606:4700::1111]/in", "https://[2606:4700::1111]/in"],
   ])("%s is taken", (text, normal) => {
@@ -44,6 +46,9 @@ describe("an endpoint's URL", () => {
     ["https://localhost/", "127.0.0.1"],
     ["https://LOCALHOST./", "127.0.0.1"],
     ["https://api.localhost/", "127.0.0.1"],
+    ["https://a$b.example.com/", "letters, digits"],
+    ["https://a~b.example.com/", "letters, digits"],
+    [`https://${"a.".repeat(127)}example/`, "253 characters"],
   ])("%j is refused, naming what is wrong", (text, reason) => {
     expect(() => parseEndpointUrl(text, strict)).toThrow(reason);
   });

@@ -9,10 +9,12 @@ export interface UrlRule {
 }
 
 const lengthMax = 2_048;
+/** A host name, with or without the final dot. DNS has no longer ones (RFC 1035). */
+const namePattern = /^[a-z0-9._-]{1,253}\.?$/;
 
 /**
  * Checks a receiver's URL as far as possible without DNS; resolved addresses are checked at every
- * dial. A refusal names the setting with which an operator can allow the URL, if there is one.
+ * dial.
  *
  * @returns the URL in its normal form: a path of at least `/`, a lowercase host, a name in Unicode
  * as Punycode
@@ -43,9 +45,8 @@ export function parseEndpointUrl(text: string, rule: UrlRule): string {
 }
 
 /**
- * The URL parser drops control characters and outer spaces, and reads a backslash as a slash.
- * Another reader of the same text, such as a proxy, might see another host, so such texts are
- * refused.
+ * The URL parser drops tabs, line ends and outer spaces, and reads a backslash as a slash. Another
+ * reader of the same text, such as a proxy, might see another host, so such texts are refused.
  */
 function requireOneReading(text: string): void {
   if (/\p{Cc}/u.test(text)) throw refusal("must not contain control characters such as line ends, tabs or NUL");
@@ -53,7 +54,7 @@ function requireOneReading(text: string): void {
   if (text.includes("\\")) throw refusal("must not contain a backslash (write / or %5C)");
 }
 
-/** Refuses a host that is missing, has an empty label, or is an IPv4 address in an unusual form. */
+/** The URL parser accepts `https:host`, `https://a..b`, `https://0x7f.1`; another may not. */
 function requireWrittenHost(text: string, hostname: string): void {
   const [, authority] = /^[a-z]+:\/\/([^/?#]+)/i.exec(text) ?? [];
   if (authority === undefined) throw refusal("must have a host after https://");
@@ -64,6 +65,9 @@ function requireWrittenHost(text: string, hostname: string): void {
       .includes("")
   ) {
     throw refusal(`must not have an empty label in its host ${hostname}`);
+  }
+  if (!hostname.startsWith("[") && !namePattern.test(hostname)) {
+    throw refusal("must have a host of at most 253 characters: letters, digits, hyphens, underscores and dots");
   }
   const host = authority.replace(/^.*@/, "").replace(/:\d*$/, "");
   if (isIP(hostname) === 4 && host !== hostname) {
