@@ -46,6 +46,11 @@ describe("WEBHOOK_PROXY", () => {
     });
   });
 
+  it("may hold a password without a user", () => {
+    const authorization = `Basic ${Buffer.from(":secret").toString("base64")}`;
+    expect(proxyOf("http://:secret@proxy.internal:3128")).toMatchObject({ authorization });
+  });
+
   it.each(["proxy.internal:3128", "socks5://hooks:secret@proxy:1080", "http://hooks:secret@proxy/path", "http://%@x"])(
     "%j is refused with a fault that does not quote it",
     (value) => {

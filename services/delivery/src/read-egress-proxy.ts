@@ -14,7 +14,7 @@ export function readEgressProxy(env: EnvReader, name: string): EgressProxy | und
     return undefined;
   }
   const { origin, username, password } = url;
-  if (username === "") return { origin };
+  if (username === "" && password === "") return { origin };
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { origin, authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
 }
