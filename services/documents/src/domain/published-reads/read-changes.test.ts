@@ -25,7 +25,8 @@ function newsroom(schedule: readonly (readonly Commit[])[]) {
   let tick = 0;
   const rest = schedule.values();
   let asked = 0;
-  let listed = 0;
+  /** Where each listing began. */
+  const listedAfter: Date[] = [];
 
   function commit(changed: Commit): void {
     tick += 1;
@@ -56,14 +57,14 @@ function newsroom(schedule: readonly (readonly Commit[])[]) {
       },
     },
     publications: {
-      listChanges: async (_tenantId, { types: wanted, after, began, limit }) => {
-        listed += 1;
+      listChanges: async (_tenantId, { types: wanted, after, began: withdrawnSince, limit }) => {
+        listedAfter.push(after.updatedAt);
         await lookAway();
         const positionOf = (row: { updatedAt: Date; documentId: string }) =>
           `${row.updatedAt.toISOString()} ${row.documentId}`;
         const found = [...rows.values()]
           .filter((row) => wanted.includes(row.type) && positionOf(row) > positionOf(after))
-          .filter((row) => row.bytes || row.updatedAt > began)
+          .filter((row) => row.bytes || row.updatedAt > withdrawnSince)
           .toSorted((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
         await lookAway();
         return { changes: found.slice(0, limit), hasMore: found.length > limit };
@@ -72,7 +73,7 @@ function newsroom(schedule: readonly (readonly Commit[])[]) {
   };
   const published = (type: string) =>
     [...rows.values()].filter((row) => row.bytes && (type === "" || row.type === type)).map((row) => row.documentId);
-  return { deps, published, counts: () => ({ asked, listed }) };
+  return { deps, published, counts: () => ({ asked, listed: listedAfter.length }), listedAfter };
 }
 
 interface Change {
@@ -113,8 +114,15 @@ test("a reader that follows every token, also of empty answers, ends with what i
   );
 });
 
-test("after one list a reader of a quiet type reads only the clock, though another type is published", async () => {
+test("a reader that has all changes of a type costs only clock reads while another type changes", async () => {
   const { deps, counts } = newsroom([[[0]], ...Array.from({ length: 50 }, () => [[3], [4, 5]])]);
   await mirror(deps, "core/tag", 20);
   expect(counts()).toEqual({ asked: 21, listed: 1 });
+});
+
+test("a listing begins after the changes of other types that an empty answer has examined", async () => {
+  const [tag, article] = [[[0]], [[3]]];
+  const { deps, listedAfter } = newsroom([tag, [], [], [], article, [], tag]);
+  await mirror(deps, "core/tag", 2);
+  expect(listedAfter.map(Number)).toEqual([0, 2]);
 });

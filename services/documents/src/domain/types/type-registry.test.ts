@@ -65,6 +65,15 @@ test("a new generation leaves older ones as they were", async () => {
   expect((await types.at("demo", "core/tag", 0)).name).toBe("core/tag");
 });
 
+test("types of two tenants with one name have the schemas of their tenants", async () => {
+  const { types, add } = registry();
+  for (const tenantId of ["demo", "rival"]) add(tenantId, "acme/shared", 1, needsMeta(tenantId));
+  for (const tenantId of ["demo", "rival"]) {
+    const found = await types.find(tenantId, "acme/shared");
+    expect(await found?.type.check(document, "shape")).toMatchObject([{ pointer: `/meta/${tenantId}` }]);
+  }
+});
+
 test("a generation that a type does not have is an error", async () => {
   const { types, add } = registry();
   add("demo", "acme/recipe", 1, {});
@@ -79,7 +88,7 @@ test("a type without a schema, or without a workflow, is not known", async () =>
   expect(await types.find("demo", "constructor")).toBeUndefined();
 });
 
-test("a type that another process has just added is found at once", async () => {
+test("a type that another process added since the cached read is found by the next look-up", async () => {
   const { types, add } = registry();
   await types.find("demo", "core/article");
   add("demo", "acme/recipe", 1, {});
