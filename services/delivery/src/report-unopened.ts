@@ -4,8 +4,7 @@ import type { UnopenedEndpoints } from "./store/unopened-endpoints.ts";
 
 /**
  * Logs when the secret or headers of an endpoint cannot be decrypted, and when they can be
- * decrypted again or the endpoint is deleted. The gauge `vidimus_delivery_unopened_endpoints`
- * counts such endpoints.
+ * decrypted again or the endpoint is deleted.
  */
 export function reportUnopened(unopened: UnopenedEndpoints, registry: Registry, log: Logger): void {
   unopened.onChange(({ tenantId: tenant, endpointId, why }) => {

@@ -54,7 +54,7 @@ test("every change of an endpoint at the teams door leaves an entry with who, fr
   for (const entry of entries) expect(entry).toMatchObject({ ...by, tenantId: "told", subject: name.endpointId });
 });
 
-test("no entry shows the value of a header, the path of a URL or a secret", async () => {
+test("no entry's detail shows the value of a header, the path of a URL or a secret", async () => {
   const { endpoints } = delivery;
   const name = await register("hiding", { headers: { values: { Authorization: "Bearer s3cret" } } });
   await endpoints.updateEndpoint({ ...name, url: `${url}2` }, asAdmin);
@@ -66,7 +66,7 @@ test("no entry shows the value of a header, the path of a URL or a secret", asyn
   for (const hidden of ["s3cret", "token-in-the-path", secret]) expect(rows).not.toContain(hidden);
 });
 
-test("the entry of a change over public HTTP names the key's prefix and the client's address", async () => {
+test("an entry takes key prefix and client address from calls at the mesh door, not at the teams door", async () => {
   using mesh = openRpcClient(EndpointService, { target: `127.0.0.1:${delivery.service.meshPort}` });
   const stated = { "vidimus-actor": "key:abcdefghijkl", "vidimus-role": "integrator", "vidimus-from": "192.0.2.7" };
   const name = await register("keyed");
@@ -126,7 +126,7 @@ test("entries are not listed for an editor", async () => {
   await expect(refused).rejects.toMatchObject({ code: Code.PermissionDenied });
 });
 
-test("each of several changes at the same time leaves an entry", async () => {
+test("simultaneous changes leave one entry each, which starts from the value of the entry before", async () => {
   const name = await register("crowded");
   const changes = [2, 3, 4].map((maxInFlight) => delivery.endpoints.updateEndpoint({ ...name, maxInFlight }, asAdmin));
   await Promise.all(changes);

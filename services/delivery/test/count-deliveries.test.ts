@@ -75,7 +75,7 @@ function shownOf({ hours }: CountDeliveriesResponse): string[] {
   });
 }
 
-it("deliveries are counted by state and hour: waiting ones when they were stored, others when they ended", async () => {
+it("deliveries are counted by state and hour: waiting ones by storing time, others by ending time", async () => {
   const tenantId = "told";
   const [endpointId, disabled] = [await endpointOf(tenantId), await endpointOf(tenantId)];
   await delivery.endpoints.disableEndpoint({ tenantId, endpointId: disabled }, asAdmin);
@@ -104,7 +104,7 @@ it("deliveries are counted by state and hour: waiting ones when they were stored
   ]);
 });
 
-it("callers who ask the same at once or just after share one count, of a command for each state", async () => {
+it("the same question, asked at once or soon after, is counted once, by a command per stored state", async () => {
   const tenantId = "asked";
   const endpointId = await endpointOf(tenantId);
   await store(tenantId, endpointId, "delivered", 1, 40);
@@ -120,7 +120,7 @@ it("callers who ask the same at once or just after share one count, of a command
   expect(shownOf(await log.countDeliveries({ tenantId, hours: 23 }))).toEqual(["1 delivered 42"]);
 });
 
-it("counting busy hours is cheap: it ends at 10,000 each, takes few commands and reads no row", async () => {
+it("three busy hours are counted up to 10,000 each, in at most six commands that read no row", async () => {
   const tenantId = "busy";
   const endpointId = await endpointOf(tenantId);
   await store(tenantId, endpointId, "delivered", 1, 6_000);

@@ -55,7 +55,7 @@ async function sentBy(request: { tenantId: string; endpointId: string; states?: 
   }, patient);
 }
 
-it("a count stops at 10,000 snapshots, read a thousand at a time, and says that there are more", async () => {
+it("a count looks at 10,000 snapshots at most, a thousand at a time, and says that there are more", async () => {
   const tenantId = "many";
   store(tenantId, 10_500);
   const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
@@ -108,7 +108,7 @@ it("snapshots whose deliveries are pending are not counted as to be sent", async
   expect(await log.countReplay({ tenantId, endpointId, all: true })).toMatchObject({ toSend: 0n, seen: 1n });
 });
 
-it("a count without limits or with wrong ones is refused", async () => {
+it("a count that does not say which snapshots, or says it wrongly, is refused", async () => {
   const { endpointId } = await delivery.endpoint("own", "http://127.0.0.1:9/hook");
   const own = { tenantId: "own", endpointId };
   const [early, late] = [timestampFromMs(1_000), timestampFromMs(2_000)];

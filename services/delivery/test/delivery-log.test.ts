@@ -121,9 +121,10 @@ test("the log can be filtered by endpoint, document, state and time", async () =
   expect([await listedBy({ states: ["delivered"] }), await listedBy({ states: ["pending"] })]).toEqual([2, 0]);
   const inMs = (ms: number) => timestampFromDate(new Date(Date.now() + ms));
   expect([await listedBy({ since: inMs(-60_000) }), await listedBy({ since: inMs(60_000) })]).toEqual([2, 0]);
+  expect([await listedBy({ until: inMs(60_000) }), await listedBy({ until: inMs(-60_000) })]).toEqual([2, 0]);
 });
 
-test("the pages of the log up to the one without a token have each delivery once", async () => {
+test("the pages of the log have each delivery once, and the last page has no token", async () => {
   await using receiver = await openReceiver();
   await deliverTwo("paged", receiver);
   const listed = await log.listDeliveries({ tenantId: "paged" });
@@ -138,7 +139,7 @@ test("the log refuses a state that it does not know", async () => {
   expect(await codeOf(log.listDeliveries({ tenantId: "asking", states: ["lost"] }))).toBe("InvalidArgument");
 });
 
-test("a redelivery sends the same webhook again at once, with a replay id", async () => {
+test("a redelivery sends the same webhook again with a replay id, and is logged as a second attempt", async () => {
   await using receiver = await openReceiver();
   await delivery.endpoint("again", receiver.url);
   await publish(world, "again");
@@ -228,7 +229,7 @@ async function replayUnderThird(tenantId: string, { url }: { url: string }, coun
   return replayed;
 }
 
-test("a replay knows what was sent under a third signature", async () => {
+test("a replay takes what was sent under a third signature for delivered, not for missing", async () => {
   await using receiver = await openReceiver();
   const replayed = await replayUnderThird("thrice", receiver, 3);
   const ids = receiver.received.map(({ headers }) => String(headers["webhook-id"]));
@@ -273,7 +274,7 @@ async function openReplayed(tenantId: string, { url }: { url: string }) {
   return { endpointId, deliveryId, replayId: replay!.replayId };
 }
 
-test("an editor may not redeliver or replay", async () => {
+test("an editor may not redeliver, or start or cancel a replay", async () => {
   await using receiver = await openReceiver();
   const { endpointId, deliveryId, replayId } = await openReplayed("mine", receiver);
   const asEditor = { headers: { "vidimus-role": "editor" } };

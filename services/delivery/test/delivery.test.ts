@@ -114,7 +114,7 @@ describe("a receiver that fails", () => {
 });
 
 describe("an endpoint", () => {
-  it("gets nothing after it is deleted, neither pending deliveries nor new ones", async () => {
+  it("gets neither pending nor new deliveries once it is deleted, but for an attempt under way", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end());
     await using witness = await openReceiver();
     const { endpointId } = await delivery.endpoint("leaving", receiver.url);
@@ -152,7 +152,7 @@ describe("an endpoint", () => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
-  it("shows its secret only to the call that registers it", async () => {
+  it("is read and listed without its secret", async () => {
     const tenantId = "discreet";
     const { endpointId, secret } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
     const { endpoint } = await delivery.endpoints.getEndpoint({ tenantId, endpointId });

@@ -59,7 +59,7 @@ describe("when an endpoint is disabled while a webhook is in flight,", () => {
     return { receiver, endpointId, [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose]() };
   }
 
-  it("its answer is recorded", async () => {
+  it("the webhook's answer is recorded", async () => {
     await using _disabled = await disableInFlight("recorded");
     await eventually(() => count("recorded", "delivered")).toBe(1);
   });
@@ -124,7 +124,7 @@ describe("what waits for a disabled endpoint", () => {
     expect(await count(tenantId, "exhausted")).toBe(0);
   });
 
-  it("is given up after 30 days without an attempt", async () => {
+  it("is given up unsent once the endpoint has been disabled for 30 days", async () => {
     const tenantId = "expired";
     await using receiver = await openReceiver();
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
@@ -145,7 +145,7 @@ describe("what waits for a disabled endpoint", () => {
     expect(sequences(receiver)).toEqual([3]);
   });
 
-  it("is announced once to its tenant's other endpoints, a day before it is given up", async () => {
+  it("is announced as expiring, once and a day before it is given up, to the tenant's other endpoints", async () => {
     const tenantId = "expiring";
     await using watching = await openReceiver();
     const events = { names: ["endpoint.expiring"] };
@@ -170,7 +170,7 @@ describe("what waits for a disabled endpoint", () => {
     expect(watching.received.map(typeOf)).toEqual(["endpoint.expiring"]);
   });
 
-  it("is given up a day after the notice when no search ran during the last of the 30 days", async () => {
+  it("is given up a day after it was announced as expiring, even if that came after 31 days", async () => {
     const tenantId = "late";
     await using watching = await openReceiver();
     const events = { names: ["endpoint.expiring"] };
@@ -232,7 +232,7 @@ describe("an endpoint that gets nothing but probes", () => {
 });
 
 describe("a row that someone other than delivery has written", () => {
-  it("is not posted as a notice, whatever body it has", async () => {
+  it("is not posted as a notice if its event or its webhook id is not a notice's", async () => {
     const tenantId = "planted";
     await using receiver = await openReceiver();
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
@@ -258,7 +258,7 @@ describe("a row that someone other than delivery has written", () => {
 });
 
 describe("re-publications beside endpoints that do not want them", () => {
-  it("cost no command for each of these endpoints", async () => {
+  it("read deliveries fewer than 20 times for 8 documents and 40 such endpoints", async () => {
     const tenantId = "unwanted";
     await using receiver = await openReceiver();
     await delivery.endpoint(tenantId, receiver.url);

@@ -82,7 +82,7 @@ describe("through a proxy", () => {
     expect(receiver.seen).toEqual([]);
   });
 
-  it("a webhook for an address in the URL goes to it, with a certificate that names the address", async () => {
+  it("a webhook whose URL has an IP address goes there if the receiver's certificate names that address", async () => {
     await using receiver = await openTlsReceiver("127.0.0.1");
     await using sender = openPost();
     expect((await sender.post(`https://127.0.0.1:${receiver.port}/`)).status).toBe(204);
@@ -123,7 +123,7 @@ describe("through a proxy", () => {
     },
   );
 
-  it("the next connection is refused when the name then resolves to an internal address", async () => {
+  it("a new connection is refused once the receiver's name resolves to an internal address", async () => {
     await using receiver = await listen(
       createServer((_request, response) => void response.writeHead(204, { connection: "close" }).end()),
     );
@@ -213,7 +213,7 @@ describe("a proxy that", () => {
     },
   );
 
-  it("dies while the receiver answers counts as a failed connection", async () => {
+  it("dies before the receiver has answered counts as a failed connection", async () => {
     await using receiver = await listen(createServer(() => proxy.cut()));
     await using sender = openPost();
     expect((await sender.post(`http://hooks.example:${receiver.port}/`)).failure).toBe("connection");

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const eventually = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
-it("the health of an endpoint shows its backlog, its last success and its last failure", async () => {
+it("the health of an endpoint shows its backlog, when it last accepted a webhook, and a failed attempt", async () => {
   const tenantId = "health";
   let status = 204;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end("no space"));
@@ -44,6 +44,8 @@ it("the health of an endpoint shows its backlog, its last success and its last f
     return health;
   });
   expect(failing.lastFailure).toMatchObject({ status: 500, answer: "no space" });
+  const accepted = await world.deliveries().findOne({ tenantId, state: "delivered" });
+  expect(timestampDate(failing.lastAcceptedAt!)).toEqual(accepted!.endedAt);
   const rows = await world.deliveries().find({ tenantId, state: "pending" }).sort({ createdAt: 1 }).toArray();
   expect(timestampDate(failing.oldestPendingAt!)).toEqual(rows[0]!.createdAt);
   const newest = rows.flatMap(({ attempts }) => attempts.map(({ at }) => at.getTime())).sort((a, b) => b - a);
@@ -82,7 +84,7 @@ it("a failed redelivery of a delivered webhook does not change when the endpoint
   expect(timestampDate((await accepted())!).getTime()).toBeGreaterThan(first.getTime());
 });
 
-it("deliveries that wait for a backoff are sent at once when the receiver accepts a ping", async () => {
+it("deliveries in a backoff are sent before its end when the receiver accepts a ping", async () => {
   const tenantId = "mended";
   let status = 500;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
@@ -119,7 +121,7 @@ it("a delivery to a disabled endpoint is listed as held, not as pending", async 
   expect((await log.listDeliveries(both)).deliveries).toHaveLength(1);
 });
 
-it("a redelivery to a disabled endpoint is refused", async () => {
+it("a redelivery of what is held for a disabled endpoint is refused", async () => {
   const { tenantId } = await hold("refused");
   using log = openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
   const [{ deliveryId } = { deliveryId: "" }] = (await log.listDeliveries({ tenantId })).deliveries;

@@ -70,7 +70,7 @@ it("the gate that a process stores while a probe is in flight lets the next proc
   expect(second.queue.start(1, due + 1_000)).toMatchObject({ isProbe: true, lanes: [{}] });
 });
 
-it("a breaker opens although the stored gate of its endpoint has a pause that has ended since", async () => {
+it("an open breaker is stored in place of an ended pause that another process has stored", async () => {
   const endpointId = randomUUID();
   await states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures: 1, pausedUntil: Date.now() - 1 } });
   const { gates, queue } = openProcess(endpointId);
@@ -81,7 +81,7 @@ it("a breaker opens although the stored gate of its endpoint has a pause that ha
   expect(await states.findMany([endpointId])).toMatchObject([{ gate: { open } }]);
 });
 
-it("a process that lost an endpoint does not overwrite its successor's state but adopts it", async () => {
+it("a process that lost an endpoint does not overwrite its successor's gate but adopts it", async () => {
   const endpointId = randomUUID();
   const [lost, successor] = [openProcess(endpointId), openProcess(endpointId)];
   const open = { since: 1, nextProbeAt: Date.now() + 60_000, spacingMs: 5_000 };
@@ -99,7 +99,7 @@ it("a process that lost an endpoint does not overwrite its successor's state but
   expect(lost.queue.gate.open).toEqual(later);
 });
 
-it("a process adopts the Retry-After that another one has stored since its own gate was known", async () => {
+it("a process that reads its gate again adopts the pause that another one has stored meanwhile", async () => {
   const endpointId = randomUUID();
   const [foreign, preferred] = [openProcess(endpointId), openProcess(endpointId)];
   await foreign.gates.refresh(foreign.queue);
@@ -219,7 +219,7 @@ it.each([
   expect(queues.find(endpointId)).toBeUndefined();
 });
 
-it("of two processes that put a gate for one generation, only the first has its gate stored", async () => {
+it("of two gates that are put for the same generation, only the first is stored", async () => {
   const endpointId = randomUUID();
   const put = (failures: number, generation?: string) =>
     states.put({ endpointId, tenantId: "acme", gate: { ...newGate, failures }, generation });
@@ -230,7 +230,7 @@ it("of two processes that put a gate for one generation, only the first has its 
   expect(await states.findMany([endpointId])).toMatchObject([{ gate: { failures: 3 }, generation: second }]);
 });
 
-it("while an endpoint's gate cannot be read, nothing is sent to it", async () => {
+it("until an endpoint's gate has been read, nothing is sent to it", async () => {
   const { queue } = openProcess("unread");
   const reading = { findMany: () => Promise.reject(new Error("MongoDB does not answer")) };
   const unread = { ...reading, put: () => Promise.reject(new Error()), delete: () => Promise.reject(new Error()) };

@@ -43,10 +43,13 @@ describe("an endpoint that fails five times", () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
     const { endpointId } = await delivery.endpoint("lonely", receiver.url);
     await publish(world, "lonely");
-    await eventually(() => world.states().countDocuments({ _id: endpointId, "gate.open": { $exists: true } })).toBe(1);
+    const openSince = async () => (await world.states().findOne({ _id: endpointId }))?.gate.open?.since;
+    await eventually(openSince).toBeDefined();
+    const since = (await openSince())!;
+    expect(receiver.received.filter(({ at }) => at <= since)).toHaveLength(5);
   });
 
-  it("gets everything that waits after the first 2xx, each webhook once", async () => {
+  it("after the first 2xx gets everything that waits, each webhook once", async () => {
     let isUp = false;
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
     const { endpointId } = await delivery.endpoint("outage", receiver.url);
@@ -91,7 +94,7 @@ describe("an endpoint that cannot be opened", () => {
     await receiver.arrivals(1);
   });
 
-  it("is not tested, enabled or disabled, but refused with a message that names the remedy", async () => {
+  it("is neither tested, enabled nor disabled: each refusal names the remedy", async () => {
     const tenantId = "refusing";
     const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
     await world.endpoints().updateOne({ _id: endpointId }, { $set: { url: "http://127.0.0.1:9/elsewhere" } });
@@ -100,7 +103,7 @@ describe("an endpoint that cannot be opened", () => {
     }
   });
 
-  it("gets webhooks again once it has a new secret", async () => {
+  it("gets what is pending for it once it has a new secret", async () => {
     const tenantId = "remedied";
     await using receiver = await openReceiver();
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);

@@ -60,7 +60,7 @@ function rowsOf({ state }: LeasedLane): string {
   return state.rows.map(({ documentId, sequence }) => `${documentId}${sequence}`).join(" ");
 }
 
-test("a row that is stored where a bearer has just ended is not sent before the older rows of its lane", async () => {
+test("a row stored just after its lane's bearer was delivered is not sent before the lane's older rows", async () => {
   await using opened = await openIngest();
   const { stores, ingest } = opened;
   expect(await ingest(snapshotOf("a", 1), snapshotOf("a", 2), snapshotOf("b", 1))).toEqual(["a1 a2", "b1"]);

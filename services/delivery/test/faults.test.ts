@@ -93,8 +93,8 @@ describe("a snapshot whose digest contradicts its bytes or its earlier signature
   });
 });
 
-describe("references out of order", () => {
-  it("keep the document's order: a reference to a newer snapshot makes delivery ingest older ones first", async () => {
+describe("a reference to a document's newest snapshot", () => {
+  it("has the older snapshots that are pending sent first, in order", async () => {
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world, { reconcileMs: 60_000 });
     await delivery.endpoint("acme", receiver.url);
@@ -133,7 +133,7 @@ describe("a delivery process killed", () => {
   });
 
   it.each(["getSnapshots", "settleSnapshots"])(
-    "in %s leaves nothing undone: the snapshot arrives once, signed and settled",
+    "in %s: the snapshot arrives once, signed and settled",
     async (method) => {
       await using receiver = await openReceiver();
       await register("acme", receiver);
@@ -191,7 +191,7 @@ describe("a delivery process killed", () => {
 });
 
 describe("a delivery whose endpoint is gone", () => {
-  it("is deleted when it is due next", async () => {
+  it("is deleted", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(500).end());
     await using delivery = await openDelivery(world);
     await delivery.endpoint("acme", receiver.url);

@@ -27,14 +27,14 @@ afterAll(async () => {
 
 const held = () => heldDeliveries(deliveryRows(mongo.db), "acme", "e1", { maxTimeMS: 5_000 });
 
-it("a count of held deliveries ends at 10,000, after two commands that read no row", async () => {
+it("counting more than 10,000 held deliveries reads 10,001 index entries and no row", async () => {
   const { result: found, entries } = await profiled(mongo.db, { ns: /deliveries$/ }, held);
   expect(found).toEqual({ count: 10_000, hasMore: true, oldestAt: new Date(oldest + 1_000) });
   expect(entries.map((each) => Number(each["docsExamined"]))).toEqual([0, 0]);
   expect(entries.map((each) => Number(each["keysExamined"])).toSorted((a, b) => a - b)).toEqual([1, 10_001]);
 });
 
-it("below the limit the count of held deliveries is exact", async () => {
+it("fewer than 10,000 held deliveries are counted exactly", async () => {
   await rows().deleteMany({ sequence: { $gte: 5_000 } });
   expect(await held()).toEqual({ count: 4_750, hasMore: false, oldestAt: new Date(oldest + 1_000) });
   await rows().deleteMany({});

@@ -5,7 +5,7 @@ import { openReceiver } from "./support/receiver.ts";
 import { openDelivery, openWorld, publish } from "./support/world.ts";
 
 describe("a receiver that does not answer", () => {
-  it("holds up 32 attempts of its own at most, and none to another receiver", async () => {
+  it("holds up no webhook to another receiver while 32 attempts of its own hang", async () => {
     await using world = await openWorld();
     // If the other deliveries waited for a slow attempt, this test would exceed its time limit.
     await using delivery = await openDelivery(world, { attemptMs: 60_000 });
@@ -22,7 +22,7 @@ describe("a receiver that does not answer", () => {
 });
 
 describe("a newer snapshot", () => {
-  it("waits for the older one of its document, however often the receiver is unavailable for that one", async () => {
+  it("waits for the older one of its document while 20 attempts of that one are answered with 503", async () => {
     await using world = await openWorld();
     // Leases short enough to run out while the attempts of the older one still fail.
     await using delivery = await openDelivery(world, { attemptMs: 1_200, leaseMarginMs: 200 });
@@ -81,7 +81,7 @@ describe("two delivery processes on one database", () => {
     expect([refusals, accepted.length]).toEqual([4, 120]);
   });
 
-  it("never attempt two deliveries of one document at once", () => {
+  it("attempt one delivery of a document at a time", () => {
     expect(faults.atOnce).toEqual([]);
   });
 

@@ -23,7 +23,7 @@ async function sealedBy(): Promise<Set<string>> {
   return new Set(envelopes.map((envelope) => envelope.subarray(1, 9).toString("hex")));
 }
 
-test("a new KEK takes two rollouts, during which every process opens every secret", async () => {
+test("webhooks are sent throughout the two rollouts that replace the KEK", async () => {
   await using receiver = await openReceiver();
   await using before = await openDeliveryProcess(world);
   const rolled = { kek: newKek, otherKek: testKek };

@@ -56,7 +56,7 @@ test("lanes that were leased and could not be loaded are due at once, not when t
   expect(claimed.map(({ bearer }) => bearer.deliveryId).toSorted()).toEqual(["a-1-1", "b-1-1", "c-1-1"]);
 });
 
-test("a probe takes the lane that is due next, except for bearers that the caller excludes", async () => {
+test("a probe claims the lane that is due first of those whose bearers the caller does not exclude", async () => {
   await using opened = await openLanes("probes");
   const { mongo, deliveries, lanes } = opened;
   await deliveries.insert([rowOf("a", 1, "due"), rowOf("b", 1, "due")], createdAt);
@@ -72,7 +72,7 @@ test("a probe takes the lane that is due next, except for bearers that the calle
   expect((await probe(["a-1-1"])).bearer.deliveryId).toBe("b-1-1");
 });
 
-test("a long lane that has lost its bearer gets its oldest row as bearer after a read of few rows", async () => {
+test("making the oldest of a lane's 501 rows its bearer takes a read of 16 rows at most", async () => {
   await using opened = await openLanes("bearers");
   const { mongo, deliveries, lanes } = opened;
   const behind = Array.from({ length: 500 }, (_, n) => rowOf("a", n + 1, "behind"));
@@ -120,7 +120,7 @@ async function claimOf(name: string, depths: readonly number[]) {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
 
-test("a claim reads the rows of many lanes together", async () => {
+test("a claim of 120 lanes reads all their rows with three finds", async () => {
   const depths = Array.from({ length: 120 }, (_, n) => 1 + (n % 24));
   const { sequences, finds } = await claimOf("many", depths);
   expect(sequences).toEqual(depths.map(upTo));
@@ -129,7 +129,7 @@ test("a claim reads the rows of many lanes together", async () => {
   expect(finds).toBe(3);
 });
 
-test("a claim reads of a very long lane only both ends", async () => {
+test("a claim returns the oldest 100 rows and the newest two of a lane of 1,200", async () => {
   const { sequences } = await claimOf("long", [3, 1_200, 3]);
   expect(sequences).toEqual([upTo(3), [...upTo(100), 1_199, 1_200], upTo(3)]);
 });

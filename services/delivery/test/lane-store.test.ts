@@ -31,7 +31,7 @@ const bearerOf = (endpointId: string, nextAttemptAt: Date) => {
 };
 
 describe("the schedule", () => {
-  it("reads few rows of each endpoint, however many are due", async () => {
+  it("reads four rows at most for two endpoints, one of which has 2,000 due lanes", async () => {
     const due = new Date();
     await rows().insertMany([...Array.from({ length: 2_000 }, () => bearerOf("busy", due)), bearerOf("other", due)]);
     const reads = { "command.aggregate": "deliveries" };
@@ -42,7 +42,7 @@ describe("the schedule", () => {
 });
 
 describe("the backlog", () => {
-  it("reads few rows of each endpoint, however many wait", async () => {
+  it("reads eight rows at most for three endpoints, one of which has 2,000 waiting rows", async () => {
     const due = new Date();
     const at = (n: number) => new Date(due.getTime() - n * 1000);
     const wait = (endpointId: string, n: number) => ({ ...bearerOf(endpointId, due), createdAt: at(n), generation: 0 });
@@ -78,11 +78,11 @@ describe("a row behind the bearer", () => {
     return (await rows().findOne({ _id: insertedId }))!["nextAttemptAt"];
   }
 
-  it("makes the lane due, also when the bearer was attempted while the row was being stored", async () => {
+  it("makes the lane due at once, although the bearer was attempted while the row was being stored", async () => {
     expect(await dueAt()).toEqual(now);
   });
 
-  it("leaves the lane its backoff when the row may have been stored before the last attempt", async () => {
+  it("leaves the lane in backoff only if the row may have been stored before the last attempt", async () => {
     expect(await dueAt(now)).toEqual(inAnHour);
     expect(await dueAt(new Date(attemptedAt.getTime() + 1))).toEqual(now);
   });
@@ -117,7 +117,7 @@ describe("a row that is stored while its lane goes from one bearer to the next",
     return new LaneStore(collection, "test");
   };
 
-  it("reaches the process that holds the next bearer", async () => {
+  it("sets isFollowed on the next bearer, which another process has just leased", async () => {
     const lease = { holder: "other", until: new Date(now.getTime() + 20_000), token: "t" };
     const [next, arrived] = [row(2, {}), row(3, {})];
     await rows().insertMany([next, arrived] as object[]);
@@ -148,7 +148,7 @@ describe("rows of a lane that are stored together", () => {
   const stored = async () =>
     (await rows().find().sort({ $natural: 1 }).toArray()).map((row) => [row["sequence"], "lease" in row]);
 
-  it("are stored older before newer, also when the lane has got a bearer meanwhile", async () => {
+  it("are stored older before newer when another row is the lane's bearer already", async () => {
     const deliveries = new DeliveryStore(deliveryRows(mongo.db), "test");
     expect(await deliveries.insert([delivery(1, "leased")], now)).toEqual(["leased"]);
     const [second, third] = [delivery(2, "leased"), delivery(3, "behind")];
@@ -162,7 +162,7 @@ describe("rows of a lane that are stored together", () => {
     expect(await deliveries.insert(again, now)).toEqual(["known", "known", "behind"]);
   });
 
-  it("have the oldest one as bearer when the lane is new", async () => {
+  it("are stored bearer first when the lane is new", async () => {
     const standings = await new DeliveryStore(deliveryRows(mongo.db), "test").insert(
       [delivery(1, "leased"), delivery(2, "behind")],
       now,

@@ -31,14 +31,14 @@ async function preferredBeside(killed: string | undefined, address: string | und
   return partitions.filter((partition) => membership.isPreferredForPartition(partition)).length;
 }
 
-it("a replica at once gets all partitions of a killed one that had its address", async () => {
+it("a replica that joins at the address of a killed one is at once preferred for all partitions", async () => {
   expect(await preferredBeside("pod-1:9090", "pod-1:9090")).toBe(64);
 });
 
 it.each([
   ["another address", "pod-1:9090", "pod-2:9090"],
   ["no fixed address", undefined, "pod-1:9090"],
-])("a replica shares the partitions with one that has %s", async (_, killed, address) => {
+])("a replica that joins shares the partitions with a killed one that has %s", async (_, killed, address) => {
   const count = await preferredBeside(killed, address);
   expect(count).toBeGreaterThan(0);
   expect(count).toBeLessThan(64);

@@ -20,7 +20,7 @@ async function peakOf(pid: number): Promise<number> {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
-it("with 640 due bodies of a megabyte a process stays below 384 MiB, before and after a restart", async () => {
+it("with 640 due webhooks of a megabyte a process stays below 384 MiB, before and after a restart", async () => {
   await using world = await openWorld();
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => {

@@ -44,7 +44,7 @@ function refusing(status: number, ...refused: number[]) {
 }
 
 describe("a newer snapshot", () => {
-  it("makes the older one due at once, and then supersedes it if only that one is refused again", async () => {
+  it("has a refused older one sent again first, and supersedes it when only the newer one is accepted", async () => {
     await using receiver = await refusing(500, 1);
     await delivery.endpoint("poison", receiver.url);
     const { documentId } = await publish(world, "poison");
@@ -68,7 +68,7 @@ describe("a newer snapshot", () => {
     return documentId;
   }
 
-  it("costs the older one no step of its backoff while the endpoint fails", async () => {
+  it("causes an attempt of the older one whose failure does not lengthen the backoff", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
     await publishInOutage("failing", receiver);
     const row = await world.deliveries().findOne({ tenantId: "failing", sequence: 1 });
@@ -86,7 +86,7 @@ describe("a newer snapshot", () => {
     expect(sequences(receiver)).toEqual([1, 1, 1, 2, 3]);
   });
 
-  it("leaves the backoff of other documents and other endpoints alone", async () => {
+  it("does not end the backoff of another document", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
     await using witness = await openReceiver();
     await delivery.endpoint("others", receiver.url);
@@ -99,7 +99,7 @@ describe("a newer snapshot", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it("waits for as long as the receiver's Retry-After says, and no longer", async () => {
+  it("has the older one sent again after the receiver's Retry-After, not after its longer backoff", async () => {
     await using receiver = await openReceiver((_webhook, response) => {
       if (receiver.received.length > 1) response.writeHead(204).end();
       else response.writeHead(503, { "retry-after": "1" }).end();
@@ -113,7 +113,7 @@ describe("a newer snapshot", () => {
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(1_000);
   });
 
-  it("whose reference comes again expedites nothing", async () => {
+  it("whose reference comes again does not make the older one due again", async () => {
     await using receiver = await openReceiver((_webhook, response) => response.writeHead(503).end());
     await delivery.endpoint("again", receiver.url);
     const { documentId } = await publish(world, "again");

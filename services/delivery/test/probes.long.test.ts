@@ -8,7 +8,7 @@ import { openDelivery, openWorld, publish } from "./support/world.ts";
 
 const hourMs = 3_600_000;
 
-it("an endpoint is probed within seconds, although its only document has a backoff of an hour", async () => {
+it("an endpoint is probed within a minute, although its only document has a backoff of an hour", async () => {
   await using world = await openWorld();
   await using delivery = await openDelivery(world, {
     retries: { delaysMs: [20, 20, 20, 20, hourMs], ageMsMax: 72 * hourMs },

@@ -33,7 +33,7 @@ const untilDone = (tenantId: string, replayId: string) =>
     return replay!;
   });
 
-it("a replay skips a snapshot that ingest has not stored yet, which is then sent and retried as always", async () => {
+it("a snapshot that a replay skips, because ingest has not stored it yet, is then sent and retried", async () => {
   const tenantId = "early";
   let status = 500;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
@@ -55,7 +55,7 @@ it("a replay skips a snapshot that ingest has not stored yet, which is then sent
   });
 });
 
-it("replays of disabled or unreachable endpoints leave their turns to others", async () => {
+it("a replay is done while six others wait for disabled or unreachable endpoints", async () => {
   await using away = await openReceiver((_webhook, response) => response.writeHead(503).end());
   await using receiver = await openReceiver();
   const settled = (tenantId: string) =>
@@ -85,7 +85,7 @@ it("a replay of missing snapshots repeats one that has failed, until the receive
   expect(await untilDone(tenantId, replay!.replayId)).toMatchObject({ seen: 1n, delivered: 1n, skipped: 0n });
 });
 
-it("a snapshot that is refused again and again counts as failed, and its replay goes on", async () => {
+it("a replay goes on past snapshots that are refused four times, and counts them as failed", async () => {
   const tenantId = "refusing";
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(422).end());
   for (let n = 0; n < 3; n += 1) {
@@ -93,7 +93,7 @@ it("a snapshot that is refused again and again counts as failed, and its replay 
   }
   const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
   expect(await untilDone(tenantId, await start(tenantId, endpointId))).toMatchObject({ failed: 3n });
-  expect(receiver.received.length).toBeGreaterThanOrEqual(12);
+  expect(receiver.received).toHaveLength(12);
   const { deliveries } = await log.listDeliveries({ tenantId });
   expect(deliveries.map(({ state }) => state)).toEqual(["exhausted", "exhausted", "exhausted"]);
 });
@@ -106,7 +106,7 @@ async function openUnavailable(tenantId: string) {
   return { name: { tenantId, endpointId }, [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose]() };
 }
 
-it("a replay is refused without limits, and with limits that contradict each other", async () => {
+it("a replay is refused when its limits are missing or contradict each other", async () => {
   const tenantId = "limited";
   const { endpointId } = await delivery.endpoint(tenantId, "http://127.0.0.1:9/hook");
   const name = { tenantId, endpointId };
@@ -122,7 +122,7 @@ it("a replay is refused without limits, and with limits that contradict each oth
   }
 });
 
-it("an endpoint has one replay at a time, and a second one is refused with the running one's id", async () => {
+it("while a replay runs, another one of its endpoint is refused with the running one's id", async () => {
   await using opened = await openUnavailable("ruled");
   const { name } = opened;
   const first = await start(name.tenantId, name.endpointId);
@@ -133,7 +133,7 @@ it("an endpoint has one replay at a time, and a second one is refused with the r
   await log.cancelReplay({ tenantId: name.tenantId, replayId: replay!.replayId }, asAdmin);
 });
 
-it("a replay ends when it is cancelled", async () => {
+it("a cancelled replay has the state cancelled, also after a second cancellation", async () => {
   await using opened = await openUnavailable("cancelled");
   const { tenantId, endpointId } = opened.name;
   const name = { tenantId, replayId: await start(tenantId, endpointId) };

@@ -71,7 +71,7 @@ describe("in a database with deliveries", () => {
   });
 });
 
-test("a notice is of no document: it raises no sequence, and is not named as undelivered", async () => {
+test("a notice changes nothing that `highest` and `undelivered` print", async () => {
   const told = async () => [await restore("highest"), ...(await restore("undelivered")).split("\n").toSorted()];
   const before = await told();
   const notice = { event: "endpoint.expiring", reason: "gone", host: "receiver.example" } as const;
@@ -106,7 +106,7 @@ test.each([
   ["an unknown command", "lift", [], 78, "one of: highest; undelivered; give-up"],
   ["an incomplete line", "give-up", [{ documentId: "a" }], 1, 'stdin names no snapshot: {"documentId":"a"}'],
   ["a sequence that is text", "give-up", [{ ...snapshot("a", 2), sequence: "2" }], 1, "stdin names no snapshot"],
-])("%s changes nothing and fails the restore", async (_, command, lines, code, message) => {
+])("with %s the restore fails and gives no delivery up", async (_, command, lines, code, message) => {
   const failed = restore(command, lines);
   await expect(failed).rejects.toMatchObject({ code, stderr: expect.stringContaining(message) });
   expect(await deliveryRows(mongo.db).countDocuments({ documentId: "a", sequence: 2, state: "pending" })).toBe(1);

@@ -18,7 +18,7 @@ const dataOf = ({ body }: ReceivedWebhook): { documentId: string; sequence: numb
   JSON.parse(body.toString()).data;
 
 it(
-  "no snapshot that is sent again follows a newer one of its document, with three processes",
+  "with three processes no snapshot is sent again after a newer one of its document",
   { timeout: 300_000 },
   async () => {
     await using world = await openWorld();

@@ -24,7 +24,7 @@ function doneFor(world: World, ...keyIds: string[]) {
 }
 
 // The tests run at the same time, because most of their time is waiting.
-it.concurrent("after a revocation all signatures in documents are replaced", async () => {
+it.concurrent("after a revocation all signatures that documents holds are replaced", async () => {
   await using world = await openWorld();
   await using delivery = await openDelivery(world);
   const first = await publish(world, "nobody");
@@ -81,7 +81,7 @@ it.concurrent("after a revocation each document's newest snapshot is sent again 
   expect(receiver.received).toHaveLength(6);
 });
 
-it.concurrent("a delivery that failed with the old signature succeeds once with the new one, as _r2", async () => {
+it.concurrent("a delivery that failed with the old signature succeeds with the new one, under its _r2 id", async () => {
   await using world = await openWorld();
   let isUp = false;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(isUp ? 204 : 503).end());
@@ -137,7 +137,7 @@ it.concurrent("when processes die replacing signatures or sending, others go on 
   for (const each of [first, second]) await each[Symbol.asyncDispose]();
 }, 60_000);
 
-it.concurrent("a second revocation starts its walk while the first one's snapshots are still being sent again", async () => {
+it.concurrent("a second revocation replaces all signatures while the first one's snapshots are still sent again", async () => {
   await using world = await openWorld();
   await using receiver = await openReceiver();
   const documents = 9;
@@ -179,7 +179,7 @@ it.concurrent("a snapshot is not sent again after a newer one of its document", 
   expect(receiver.received.map(tailOf)).toEqual(["1", "2", "3"]);
 });
 
-it.concurrent("nothing is sent while signing states an older trust list", async () => {
+it.concurrent("nothing is sent while signing states an older trust list than delivery has stored", async () => {
   await using world = await openWorld();
   await using receiver = await openReceiver();
   {

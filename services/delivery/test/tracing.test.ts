@@ -15,7 +15,7 @@ import { asAdmin, openWorld } from "./support/world.ts";
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const publication = "00f067aa0ba902b7";
 
-test("the ingest of a snapshot whose message was lost, and every attempt, are in the snapshot's trace", async () => {
+test("the ingest of a snapshot whose message was lost, and its two attempts, are in the snapshot's trace", async () => {
   await using collector = await openOtlpReceiver();
   await using world = await openWorld();
   const traced = { ...snapshotOf("acme", randomUUID()), traceparent: `00-${traceId}-${publication}-01` };

@@ -60,7 +60,7 @@ test("a new list keeps the ids of all keys that were ever listed", async () => {
   expect(replaced).toMatchObject({ keyIds: ["b", "c"], everListed: ["a", "b", "c"] });
 });
 
-test("a list whose insertion another process forestalls with an older one is kept", async () => {
+test("a list is stored although another process inserts an older one just before it", async () => {
   const db = client.db(testDatabaseName("delivery"));
   const trustLists = new TrustListStore(db);
   const update = vi.spyOn(Collection.prototype, "findOneAndUpdate").mockImplementationOnce(async () => {

@@ -46,7 +46,7 @@ async function deliver(tenantId: string, { url: receiverUrl }: { url: string }) 
   return { endpointId, documentId, shown: await deliveredTo(tenantId) };
 }
 
-test("a delivery says what was sent", async () => {
+test("a delivery shows its event, document, document type, version and webhook id", async () => {
   await using receiver = await openReceiver();
   const { documentId, shown } = await deliver("sent", receiver);
   const webhookId = receiver.received[0]!.headers["webhook-id"];
@@ -54,7 +54,7 @@ test("a delivery says what was sent", async () => {
   expect(shown).toMatchObject({ ...content, documentId, webhookId });
 });
 
-test("a delivery is found by its webhook id with two commands", async () => {
+test("finding a delivery by its webhook id takes one read of deliveries and one of endpoints", async () => {
   const tenantId = "found";
   await using receiver = await openReceiver();
   const { endpointId, shown } = await deliver(tenantId, receiver);
@@ -83,7 +83,7 @@ test("a delivery that was signed again is found by its first webhook id and by i
   expect(await found(`${webhookId}_r3`)).toEqual([]);
 });
 
-test("a delivery shows its last request, computed again, when the caller asks for it", async () => {
+test("a delivery shows its last request, computed again, only when the caller asks for it", async () => {
   const tenantId = "computed";
   await using receiver = await openReceiver();
   const { deliveryId } = (await deliver(tenantId, receiver)).shown;
@@ -103,7 +103,7 @@ test("a delivery shows its last request, computed again, when the caller asks fo
   expect(second.find(({ name }) => name === "vidimus-attempt")?.value).toBe(again!.headers["vidimus-attempt"]);
 });
 
-test("a receiver's credential is in no answer, even when an echo of it is cut at the limit", async () => {
+test("a receiver's credential is masked in answers and stored rows, even where its echo is cut", async () => {
   const tenantId = "echoing";
   const token = "planted-token-0123456789";
   await using receiver = await openReceiver(({ headers }, response) =>
@@ -157,7 +157,7 @@ test("a given secret must be whsec_ and the base64 of 24 to 64 bytes", async () 
   }
 });
 
-test("URL and secret change in one step: what is in flight ends at the old server with the old secret", async () => {
+test("URL and secret change in one step: neither server gets a webhook with the other's secret", async () => {
   const tenantId = "moved";
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await using old = await openReceiver((_webhook, response) => void released.then(() => response.writeHead(500).end()));
@@ -179,14 +179,22 @@ test("URL and secret change in one step: what is in flight ends at the old serve
   verify(second, next.received[0]!);
 });
 
-test("an update makes a new secret when it is asked to, but not beside a given one", async () => {
+test("an update with rotateSecret makes a new secret and returns it", async () => {
   const tenantId = "renewed";
-  const { endpoint } = await delivery.endpoints.createEndpoint({ tenantId, url, secret: secretOf(32) }, asAdmin);
+  const given = secretOf(32);
+  const { endpoint } = await delivery.endpoints.createEndpoint({ tenantId, url, secret: given }, asAdmin);
   const name = { tenantId, endpointId: endpoint!.endpointId };
   const { secret } = await delivery.endpoints.updateEndpoint({ ...name, rotateSecret: true }, asAdmin);
   expect(secret).toMatch(/^whsec_.{44}$/);
-  const both = delivery.endpoints.updateEndpoint({ ...name, rotateSecret: true, secret: secretOf(32) }, asAdmin);
-  await expect(both).rejects.toThrow("must not be given when one is to be made");
+  expect(secret).not.toBe(given);
+});
+
+test("an update with both rotateSecret and a secret is refused", async () => {
+  const tenantId = "both";
+  const { endpointId } = await delivery.endpoint(tenantId, url);
+  const update = { tenantId, endpointId, rotateSecret: true, secret: secretOf(32) };
+  const refused = delivery.endpoints.updateEndpoint(update, asAdmin);
+  await expect(refused).rejects.toThrow("must not be given when one is to be made");
 });
 
 test("types that the tenant lacks are refused by name, except those that the endpoint has already", async () => {
@@ -212,20 +220,21 @@ async function nameOne(tenantId: string) {
   return name;
 }
 
-test("an endpoint keeps the name and the description that it is given", async () => {
+test("an endpoint is listed with its given name, trimmed, and its given description", async () => {
   const { tenantId } = await nameOne("named");
   const { endpoints } = await delivery.endpoints.listEndpoints({ tenantId });
   expect(endpoints).toMatchObject([{ name: "Desk", description: "Who\nreads it" }]);
 });
 
-test("an endpoint whose name is taken away is called by its URL's host", async () => {
+test("an endpoint whose name is made empty gets its URL's host and port as name", async () => {
   const name = await nameOne("unnamed");
   expect((await delivery.endpoints.updateEndpoint({ ...name, name: "" }, asAdmin)).endpoint?.name).toBe("127.0.0.1:9");
 });
 
 test("a name or description that is too long, or has a control character, is refused", async () => {
   const name = await nameOne("strict");
-  for (const bad of [{ name: "x".repeat(201) }, { name: "a\u0000" }, { description: "x".repeat(1_001) }]) {
+  const tooLong = [{ name: "x".repeat(201) }, { description: "x".repeat(1_001) }];
+  for (const bad of [...tooLong, { name: "a\u0000" }, { description: "a\u0000" }]) {
     await expect(delivery.endpoints.updateEndpoint({ ...name, ...bad }, asAdmin)).rejects.toThrow("must have");
   }
 });

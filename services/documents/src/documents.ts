@@ -29,7 +29,7 @@ import { SignatureStore } from "./store/signature-store.ts";
 import { SchemaStore } from "./store/schema-store.ts";
 import { WorkflowStore } from "./store/workflow-store.ts";
 
-/** Starts the documents service. Tests pass another database version. */
+/** @param databaseVersion tests pass another one */
 export async function startDocuments(
   config: DocumentsConfig,
   databaseVersion: DatabaseVersion = documentsDatabaseVersion,

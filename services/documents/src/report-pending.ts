@@ -3,8 +3,7 @@ import type { SnapshotStore } from "./store/snapshot-store.ts";
 
 /**
  * Registers metrics of how many snapshots delivery has not settled, and of the age of the oldest
- * one. Both are read from the database at each scrape; while the database does not answer they have
- * no value.
+ * one. Both are read from the database.
  */
 export function reportPending(
   registry: Registry,
@@ -28,7 +27,7 @@ export function reportPending(
 interface ReadGauge {
   readonly name: string;
   readonly help: string;
-  /** Reads the value for a scrape. When it rejects, the scrape shows no value. */
+  /** Called at each scrape. When it rejects, the scrape shows no value. */
   read(): Promise<number>;
 }
 

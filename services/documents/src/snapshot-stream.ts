@@ -4,11 +4,7 @@ import type { StreamSpec } from "@vidimus/kit/nats/event-bus";
 const daysMax = 7;
 const gibibyte = 1024 ** 3;
 
-/**
- * The stream that keeps references to snapshots for internal teams. No service reads it.
- *
- * @param replicas how many servers keep the stream
- */
+/** The stream that keeps references to snapshots for internal teams. No service reads it. */
 export function snapshotStream(replicas: number): StreamSpec {
   return {
     name: "VIDIMUS_SNAPSHOTS",

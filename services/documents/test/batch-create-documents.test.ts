@@ -36,7 +36,7 @@ async function creatorOf(documentId: string, tenantId = "demo") {
   return { actor, role };
 }
 
-test("the result of each item stands in its place, whatever becomes of the others", async () => {
+test("a batch gives each item a result of its own, in the order of the items, valid or not", async () => {
   const taken = randomUUID();
   await documents.client.batchCreateDocuments({ items: [item(taken)] });
   const [first, second, twice, elsewhere] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
@@ -92,7 +92,7 @@ test("a wrapped item that is repeated with its intake token is stored once", asy
   expect(await mongo.db(documents.database).collection("heads").countDocuments({ tenantId: "wrapped" })).toBe(1);
 });
 
-test("only the item that meets a bug is INTERNAL, not its neighbours of other tenants", async () => {
+test("a batch answers internal for the item that meets a bug, not for items of other tenants", async () => {
   const generations = mongo.db(documents.database).collection("schemas");
   await generations.insertOne({ tenantId: "broken", type: "core/article", generation: 1 });
   const [first, second] = [randomUUID(), randomUUID()];
@@ -122,7 +122,7 @@ test("64 documents are stored by one insert", async () => {
 /** The caller of the mesh door, who is not the creator of the items. */
 const headers = { "vidimus-actor": "key:caller", "vidimus-role": "integrator" };
 
-test("on the mesh door each item names its creator", async () => {
+test("on the mesh door the creator of a document is the one that its item names, not the caller", async () => {
   const [mine, theirs] = [randomUUID(), randomUUID()];
   const items = [
     { ...item(mine), createdBy: { actor: "key:mine", role: "integrator" } },
@@ -141,14 +141,14 @@ test("on the mesh door an item that names no creator fails the whole call", asyn
   expect(await mongo.db(documents.database).collection("heads").countDocuments({ documentId: beside })).toBe(0);
 });
 
-test("on the teams door an item that names its creator is invalid, because the metadata names the caller", async () => {
+test("on the teams door a create that names its creator is invalid, alone or in a batch", async () => {
   const named = { ...item(randomUUID()), createdBy: { actor: "somebody else", role: "admin" } };
   const calls = [documents.client.batchCreateDocuments({ items: [named] }), documents.client.createDocument(named)];
   for (const { reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[])
     expect(fromConnectError(reason)?.kind).toBe("invalid");
 });
 
-test("the same call at two processes at once gets the same answer: every document is created", async () => {
+test("the same batch at two replicas at once is answered by both with every document created", async () => {
   const options = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl"), database: documents.database };
   await using twin = await runDocuments(options);
   using twinMesh = openRpcClient(DocumentService, { target: twin.meshTarget });
@@ -163,7 +163,7 @@ test("the same call at two processes at once gets the same answer: every documen
   }
 });
 
-test.each([0, 65])("a batch of %i items is refused as a whole", async (count) => {
+test.each([0, 65])("a batch of %i items is invalid", async (count) => {
   const items = Array.from({ length: count }, () => item(randomUUID()));
   const error: unknown = await documents.client.batchCreateDocuments({ items }).catch((reason: unknown) => reason);
   expect(fromConnectError(error)?.kind).toBe("invalid");

@@ -40,7 +40,7 @@ const draft = fc.record({
   links: fc.array(fc.record({ rel: fc.constant("r"), type: fc.constant("t"), uri: fc.constant("u:u"), data: members })),
 });
 
-test("each of a document's parts is stored as another canonicaliser writes what was sent", async () => {
+test("content, links, meta and title are stored as Python's rfc8785 writes what was sent", async () => {
   const bodies = fc
     .sample(draft, 150)
     .map((body) => JSON.stringify({ ...body, id: randomUUID() }))
@@ -60,7 +60,7 @@ test("each of a document's parts is stored as another canonicaliser writes what 
   expect(stored.map(String)).toEqual(expected.map(String));
 });
 
-test("what GetDocument joins is canonical as a whole", async () => {
+test("GetDocument answers a document as Python's rfc8785 writes it as a whole", async () => {
   const rows = await mongo.db(documents.database).collection("heads").find().toArray();
   const shown: Uint8Array[] = [];
   for (const { documentId } of rows) {

@@ -37,7 +37,7 @@ async function countReads(profile: Profile): Promise<{ clocks: number; publicati
   return { clocks: clocks.length, publications: publications.length };
 }
 
-test("256 followers of a quiet type cost one read a second in total", async () => {
+test("256 followers of a quiet type share one read of the clock a second, and read no publications", async () => {
   const tenantId = "steady";
   const { since } = await follow(tenantId, "", 0);
   const busy = await service.create(tenantId, article());
@@ -56,7 +56,7 @@ test("256 followers of a quiet type cost one read a second in total", async () =
   expect((await Promise.all(waiting)).map(({ ids }) => ids)).toEqual(waiting.map(() => [id]));
 });
 
-test("the token of an empty answer lies after all changes that were examined, and before later ones", async () => {
+test("the token of an empty answer skips the changes of other types, and misses no later change", async () => {
   const tenantId = "advance";
   const first = await publish(tenantId, tag());
   const begun = await follow(tenantId, "", 0);

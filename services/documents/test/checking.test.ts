@@ -54,13 +54,13 @@ const endless = {
 };
 const deep = { content: JSON.parse(`${'{"a":'.repeat(50)}{}${"}".repeat(50)}`) };
 
-test("another tenant's creates go on between 6 bodies of 1 MiB", { timeout: 60_000 }, async () => {
+test("another tenant's creates go on while 6 bodies of almost 1 MiB are taken in", { timeout: 60_000 }, async () => {
   await create("neighbour", article());
   const many = Array.from({ length: 6 }, () => create("heavy", { type: "core/article", ...heavy }));
   expect(await createsDuring(Promise.all(many))).toBeGreaterThan(3 * many.length);
 });
 
-test("a url of 300,000 colons is refused like any other wrong url", async () => {
+test("a url of 300,000 colons is refused with a pointer to it", async () => {
   await add("links", "core/newswire", {
     properties: { meta: { properties: { url: { type: "string", format: "url" } } } },
   });
@@ -148,7 +148,7 @@ describe("a large document", () => {
     expect(item).toMatchObject({ title: "U", content: document.content });
   });
 
-  test("that is created again is AlreadyExists, with the same content", async () => {
+  test("that is created again is refused as one that exists with the same content", async () => {
     const document = { ...article({ text: "x".repeat(40_000) }), type: "core/article" };
     await create("large", document);
     const again = await failure(create("large", document));
@@ -173,7 +173,7 @@ describe("a schema", () => {
     return { $defs: { ...$defs, [`d${levels}`]: {} }, $ref: "#/$defs/d0" };
   };
 
-  test.each([28, 40])("whose references double %i times is refused, with the bound", async (levels) => {
+  test.each([28, 40])("whose references double %i times is refused, naming the limit", async (levels) => {
     const refusal = await failure(add("bounds", "acme/doubling", doubling(levels)));
     expect(refusal).toMatchObject({ code: "InvalidArgument", message: expect.stringContaining("10000 schemas") });
   });

@@ -92,14 +92,14 @@ describe("a read", () => {
     expect(cost).toEqual(["find snapshots"]);
   });
 
-  test("of the newest page is one find, also after a publication by this process", async () => {
+  test("of the newest page, after a publication by the same process, is one find each time", async () => {
     const tenantId = "newest";
     await publish(tenantId);
     expect(await commands.during(() => service.list(tenantId))).toEqual(["find publications"]);
     expect(await commands.during(() => service.list(tenantId))).toEqual(["find publications"]);
   });
 
-  test("of 64 tags that still hold is one find, whatever their pages are", async () => {
+  test("that revalidates the tags of 64 unchanged pages of a tenant is one find", async () => {
     const tenantId = "tags";
     await publish(tenantId);
     const page = (limit: number) => ({ tenantId, type: "core/article", limit });
@@ -156,7 +156,7 @@ describe("a single transition", () => {
     expect(withLook).toHaveLength(8);
   });
 
-  test("that takes a document's slug away stores the slug as retired, with one more command", async () => {
+  test("that retires a document's slug is eight commands: one more stores the slug", async () => {
     const id = await publish(tenantId);
     await edit(id, 1, "another");
     const retiring = [...begin, ...write("update"), "update slugs", "commitTransaction"];
@@ -164,7 +164,7 @@ describe("a single transition", () => {
     expect(await cost(id, "withhold", 2)).toEqual(retiring);
   });
 
-  test("that takes the slug of a published document is refused by a second attempt that reads the holder", async () => {
+  test("that would publish a taken slug is refused by a second attempt, which reads the slug's holder", async () => {
     await publish(tenantId, article({ slug: "taken" }));
     const id = await service.create(tenantId, article({ slug: "taken" }));
     const refusal = (): Promise<unknown> =>

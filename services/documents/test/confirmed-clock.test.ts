@@ -27,7 +27,7 @@ function failFinds(fault: object, mode: { times: number } | "off") {
   return mongo.client.db("admin").command({ configureFailPoint: "failCommand", mode, data });
 }
 
-test("a confirmed clock has its tick and a moment to read at", async () => {
+test("a confirmed clock has its tick, the ticks of its types and the moment of the reading", async () => {
   const reading = await clocks.confirm("acme");
   expect(reading).toMatchObject({ tick, types: { "core/article": tick }, moment: expect.any(BigInt) });
 });

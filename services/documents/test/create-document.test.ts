@@ -61,7 +61,7 @@ describe("on intake", () => {
     expect(document.lastPublished).toBeUndefined();
   });
 
-  test("the creator of a document is stored as the call's metadata names it", async () => {
+  test("the actor and role of the call's metadata are stored as the document's creator", async () => {
     const id = randomUUID();
     await create(wire(id), { headers: { "vidimus-actor": "key:abc", "vidimus-role": "integrator" } });
     await expect(heads().findOne({ documentId: id })).resolves.toMatchObject({
@@ -175,7 +175,7 @@ test("an id in use is reported before faults of type, members and shape, but aft
   await expect(failure(broken)).resolves.toMatchObject({ kind: "invalid" });
 });
 
-test("a create that is repeated with its token and content is answered as created, in both forms", async () => {
+test("a create that is repeated with its token and content is answered as created, wrapped or not", async () => {
   const id = randomUUID();
   await create(wire(id), { token: "attempt-1" });
   await expect(create(wire(id), { token: "attempt-1" })).resolves.toMatchObject({ documentId: id });
@@ -189,7 +189,7 @@ test("a create that is repeated with its token and content is answered as create
   expect(second.documentId).toBe(first.documentId);
 });
 
-test("of 64 concurrent creates of one id exactly one is created", async () => {
+test("of 64 concurrent creates of one id exactly one succeeds", async () => {
   const id = randomUUID();
   const settled = await Promise.allSettled(
     Array.from({ length: 64 }, (_, index) => create({ ...wire(id), title: `racer ${index}` })),
@@ -253,7 +253,7 @@ describe("a document is refused", () => {
     ["a type of 200 KB", { type: "x".repeat(200_000) }],
     ["20,000 unknown members", Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]))],
     ["20,000 links without rel", { links: Array.from({ length: 20_000 }, () => ({})) }],
-  ])("in few words, even if it is hostile: %s", async (_, fault) => {
+  ])("in less than 12,000 bytes, even for %s", async (_, fault) => {
     const error = await failure(create({ ...wire(id), ...fault }));
     expect(error).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
     expect(error.pointers.length).toBeGreaterThan(0);

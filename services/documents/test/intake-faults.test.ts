@@ -67,13 +67,13 @@ test("a write that is stored but not confirmed answers unavailable, and its repe
   expect(await count(id)).toBe(1);
 });
 
-test("one dropped connection is not noticed by a create", async () => {
+test("a create succeeds though its connection to MongoDB is dropped once", async () => {
   const id = randomUUID();
   await failInserts(1, { closeConnection: true });
   await expect(create(id, "")).resolves.toMatchObject({ documentId: id });
 });
 
-test("two dropped connections in a row answer unavailable, and nothing is stored", async () => {
+test("a create whose connection to MongoDB is dropped twice is unavailable, and stores nothing", async () => {
   const id = randomUUID();
   await failInserts(2, { closeConnection: true });
   await expect(failure(create(id, ""))).resolves.toMatchObject({ code: "Unavailable" });

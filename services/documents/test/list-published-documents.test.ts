@@ -88,7 +88,7 @@ describe("the tag of a page", () => {
     }
   });
 
-  test("is compared in one call with tags of other pages, and each gets an answer of its own", async () => {
+  test("is revalidated beside tags of other pages and tenants, each with an answer of its own", async () => {
     for (const tenant of ["own", "other"]) await publishGroups(tenant, [1]);
     const held = async (tenant: string, query: object) => {
       const { etag } = await page(tenant, query);
@@ -104,7 +104,7 @@ describe("the tag of a page", () => {
     expect(await ask()).toEqual(["", "", other.ifNoneMatch, "", ""]);
   });
 
-  test.each([0, 65])("is compared in calls of 1 to 64 tags, so a call of %i is refused", async (count) => {
+  test.each([0, 65])("is revalidated in calls of 1 to 64 tags, so a call of %i is refused", async (count) => {
     const pages = Array.from({ length: count }, () => ({ tenantId: "own", type, limit: 50, ifNoneMatch: '"x"' }));
     await expect(service.published.revalidatePublishedPages({ pages })).rejects.toThrow("1 to 64");
   });

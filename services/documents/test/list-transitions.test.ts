@@ -98,7 +98,7 @@ test("a transition that a guard would refuse is listed with the refusal that tak
   expect(await failure(taken)).toMatchObject({ code: "FailedPrecondition", message: refusal?.message });
 });
 
-test("a killed document is listed with nothing to do, neither a transition nor an edit", async () => {
+test("a killed document offers neither a transition nor an edit, not even to an admin", async () => {
   const id = await service.create(tenantId, article());
   await service.take(tenantId, id, "publish");
   await service.take(tenantId, id, "kill");

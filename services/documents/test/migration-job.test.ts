@@ -25,7 +25,7 @@ test("the migration Job is named by its version and indexes, so other indexes ge
  * When this fails, the publication keys have changed, and rows that exist lack the columns of new
  * ones: raise `base`, and name all keys here.
  */
-test("the keys of publications are those that rows of the current base version have", () => {
+test("the keys of publications are those pinned together with the base version", () => {
   const keys = ["slug", "host", "primary", "tag", "site", "language"];
   expect({ base: documentsDatabaseVersion.base, keys: keyNames }).toEqual({ base: 2, keys });
 });

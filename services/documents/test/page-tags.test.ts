@@ -132,7 +132,7 @@ describe("the pages that readers hold", () => {
     expect(await stands()).toEqual(all);
   });
 
-  test("with linked documents become invalid when any document that readers see is published or withdrawn", async () => {
+  test("with linked documents become invalid when a document of another type is published or withdrawn", async () => {
     const tenantId = "linked";
     await newsroom(tenantId);
     const stands = await hold(tenantId, { linked: { includeLinks: true, includeLinked: true } });
@@ -167,7 +167,7 @@ describe("the pages that readers hold", () => {
   });
 });
 
-test("the entity tags of a site and of a document with links stay valid whatever else is published", async () => {
+test("the entity tags of a site and of a document with links stay valid when others are published", async () => {
   const tenantId = "single";
   const { tagId, articleId } = await newsroom(tenantId);
   const readSite = (ifNoneMatch = "") =>

@@ -133,12 +133,12 @@ describe("among 5,000 publications", () => {
     120_000,
   );
 
-  test("a walk in pages of 1 through the newest 300 shows exactly once each that no writer touches", async () => {
+  test("a walk in pages of 1 through the newest 300 shows exactly once each document that no writer touches", async () => {
     const since = [...untouched.values()].toSorted().at(-300)!;
     expectWhole(await walk(tenantId, 1, new Date(since)), since);
   }, 120_000);
 
-  test("a walk with updatedSince shows once what no writer touches from then on, and nothing older", async () => {
+  test("a walk with updatedSince shows each untouched document of that time or later once, and none older", async () => {
     const stamps = [...new Set(untouched.values())].toSorted();
     for (const stamp of shuffled(stamps).slice(0, 12)) {
       const at = Date.parse(stamp);

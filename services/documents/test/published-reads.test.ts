@@ -63,7 +63,7 @@ const gone = [Code.NotFound, "gone"];
 describe("a document by id", () => {
   const tenantId = "by_id";
 
-  test("is the canonical object of its snapshot, links included", async () => {
+  test("has the bytes of its snapshot, with its links and without linked documents", async () => {
     const links = [{ rel: "subject", type: "core/tag", uri: "iptc:1" }];
     const id = await publish(tenantId, article({ links }));
     const { documentJson, includedJson } = await get(tenantId, id.toUpperCase());
@@ -85,7 +85,7 @@ describe("a document by id", () => {
     expect(await refusalOf(get(tenantId, await make()))).toEqual(notFound);
   });
 
-  test("brings along the published documents it links to, and nothing else", async () => {
+  test("brings along, on request, the linked documents that readers may see, and no others", async () => {
     const tag = await publish(tenantId, { ...article(), type: "core/tag", content: { name: "Snow" } });
     const other = await publish(tenantId, article());
     const draft = await service.create(tenantId, article());
@@ -127,8 +127,9 @@ describe("a document by id", () => {
 describe("a document by slug", () => {
   const tenantId = "by_slug";
 
-  test("is not found under another slug, type or tenant", async () => {
-    await publish(tenantId, article({ slug: "here" }));
+  test("is found under its slug, but not under another slug, type or tenant", async () => {
+    const id = await publish(tenantId, article({ slug: "here" }));
+    expect(parse((await getBySlug(tenantId, "here")).documentJson).id).toBe(id);
     expect(await refusalOf(getBySlug(tenantId, "here", "core/tag"))).toEqual(notFound);
     expect(await refusalOf(getBySlug("rival", "here"))).toEqual(notFound);
     expect(await refusalOf(getBySlug(tenantId, "unknown"))).toEqual(notFound);
@@ -176,8 +177,8 @@ describe("a collection", () => {
     ["a slug", () => ({ slug: "named" }), [3]],
     ["several criteria", () => ({ tag: "snow", site: "main", language: "de-ch" }), [1]],
     ["several criteria that nothing meets", () => ({ tag: "snow", slug: "named" }), []],
-    ["nothing", () => ({}), [3, 2, 1, 0]],
-  ])("is narrowed by %s", async (_, filter, expected) => {
+    ["an empty filter", () => ({}), [3, 2, 1, 0]],
+  ])("lists, newest first, the documents that match %s", async (_, filter, expected) => {
     const request = { tenantId, type: "core/article", limit: 50, filter: filter(), includeLinks: true };
     const { itemsJson } = await service.published.listPublishedDocuments(request);
     const items: { id: string; links: unknown }[] = parse(itemsJson);
@@ -269,7 +270,9 @@ describe("a site", () => {
     const transitions = others.map((documentId) => ({ documentId, name: "publish", expectedVersion: 1n }));
     for (let at = 0; at < transitions.length; at += 64) {
       const batch = transitions.slice(at, at + 64);
-      await service.documents.batchTransitionDocuments({ tenantId: many, transitions: batch }, as("admin"));
+      const request = { tenantId: many, transitions: batch };
+      const { results } = await service.documents.batchTransitionDocuments(request, as("admin"));
+      expect(results.every(({ outcome }) => outcome.case === "transitioned")).toBe(true);
     }
     const { siteJson } = await service.published.getPublishedSite({ tenantId: many, host: "" });
     expect(parse(siteJson)["id"]).toBe(primary);
@@ -290,7 +293,7 @@ describe("the publication of a site", () => {
   const idAt = async (host: string) =>
     parse((await service.published.getPublishedSite({ tenantId, host })).siteJson)["id"];
 
-  test("is refused with the name of the published site that has its host, until that one is withdrawn", async () => {
+  test("is refused with the id of the published site that has its host, until that one is withdrawn", async () => {
     const first = await publish(tenantId, site(["a.example", "B.example:8080"]));
     const second = await service.create(tenantId, site(["c.example", "b.EXAMPLE."]));
     expect(await faultsOf(service.take(tenantId, second, "publish"))).toEqual([
@@ -303,7 +306,7 @@ describe("the publication of a site", () => {
     expect(await idAt("b.example")).toBe(second);
   });
 
-  test("lets readers find it with and without the port of its host", async () => {
+  test("under a host with a port lets readers find the site with and without the port", async () => {
     const local = await publish(tenantId, site(["localhost:3000"]));
     expect([await idAt("localhost:3000"), await idAt("LOCALHOST")]).toEqual([local, local]);
   });
@@ -315,7 +318,7 @@ describe("the publication of a site", () => {
     ]);
   });
 
-  test("is refused while another primary site is published", async () => {
+  test("as the primary one is refused while another primary site is published", async () => {
     const primary = await publish(tenantId, site(["p.example"], { primary: true }));
     const other = await service.create(tenantId, site(["q.example"], { primary: true }));
     expect(await faultsOf(service.take(tenantId, other, "publish"))).toEqual([
@@ -380,7 +383,7 @@ describe("the versions of a published document", () => {
     ]);
   });
 
-  test("have the exact bytes of each of their usable snapshots", async () => {
+  test("are read with their usable snapshots, whose bytes match their digests", async () => {
     const snapshots = await snapshotsOfFirst();
     expect(snapshots.map(({ reference, status }) => [reference?.sequence, status])).toEqual([
       [1n, "usable"],
@@ -392,7 +395,7 @@ describe("the versions of a published document", () => {
     }
   });
 
-  test("have the signature of a snapshot once it is attached", async () => {
+  test("have a snapshot's signature once the snapshot is settled with it", async () => {
     const keyIds = async () => (await snapshotsOfFirst()).map(({ signature }) => signature?.keyId);
     expect(await keyIds()).toEqual([undefined, undefined]);
     await service.feed.settleSnapshots({ settlements: [settlementOf({ tenantId, documentId, sequence: 3n })] });

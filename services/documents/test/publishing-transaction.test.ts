@@ -28,7 +28,7 @@ function rowsOf(tenantId: string, name: string) {
 }
 
 describe("one batch", () => {
-  test("of 64 transitions with a bad one makes 63, and refuses the one with its reason", async () => {
+  test("of 64 transitions makes 63 and refuses that of an incomplete document with its reason", async () => {
     const tenantId = "batch";
     const ids = await createMany(tenantId, 63);
     ids.splice(31, 0, await service.create(tenantId, { ...article(), meta: { language: "de" } }));
@@ -45,12 +45,12 @@ describe("one batch", () => {
     }
   });
 
-  test("is one transaction: its documents share their updated_at", async () => {
+  test("of small documents is one transaction: all have the same updated_at", async () => {
     const rows = await rowsOf("batch", "publications");
     expect(new Set(rows.map(({ updatedAt }) => updatedAt.getTime())).size).toBe(1);
   });
 
-  test("answers each error in its place, unknown documents and repeated ones included", async () => {
+  test("answers each error at the position of its transition, for unknown and repeated documents too", async () => {
     const tenantId = "mixed";
     const [first = "", second = ""] = await createMany(tenantId, 2);
     const transitions = [
@@ -102,7 +102,7 @@ test("a large document gets its turn although documents with smaller ids fill ev
   await Promise.all(busy);
 });
 
-test("one batch may mix a withdrawal, a first publication with the freed slug, and a repeated one", async () => {
+test("one batch may withdraw a document, publish a second with the freed slug, and republish a third", async () => {
   const tenantId = "mixed";
   const [giver, again, taker] = await Promise.all([
     service.create(tenantId, article({ slug: "storm" })),

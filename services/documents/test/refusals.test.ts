@@ -111,7 +111,7 @@ describe("a refusal says what programs need to go on, for a transition", () => {
     });
   });
 
-  test("by a role that nobody knows", async () => {
+  test("by an unknown role, or by none", async () => {
     const id = await service.create(tenantId, article());
     const unknown = { code: "PermissionDenied", reason: "unknown_role" };
     expect(await failure(take(id, "approve", 1, "intern"))).toMatchObject({ ...unknown, metadata: { role: "intern" } });
@@ -151,15 +151,15 @@ describe("creating and editing", () => {
     await update(documentId, 1, edited);
   }
 
-  test.each(["", "intern"])("are refused to a role that nobody knows: %j", async (role) => {
+  test.each(["", "intern"])("are refused to the unknown role %j", async (role) => {
     await expectRefusal(role, "unknown_role");
   });
 
-  test("are refused to a role that the workflow does not name", async () => {
+  test("are refused to a role that the workflow names for transitions only", async () => {
     await expectRefusal("legal", "role_not_allowed");
   });
 
-  test("are for the roles that the tenant's workflow names, by state, or else for every known role", async () => {
+  test("need a role that the workflow names for them, or a known role where it names none", async () => {
     const tenant = "rules";
     const publish = { name: "publish", from: ["draft", "desk"], to: "usable", roles: ["desker"] };
     const hand = { name: "hand", from: ["draft"], to: "desk", roles: ["writer"] };
@@ -260,7 +260,7 @@ describe("a change of types and workflows", () => {
     });
   });
 
-  test("that adds a workflow version is refused when another version is the newest", async () => {
+  test("that adds a workflow version is refused when the expected version is not the newest", async () => {
     const request = { tenantId, workflowId: "stale", expectedVersion: 0, definitionJson: json({ transitions: [] }) };
     await workflows.createWorkflowVersion(request, as("admin"));
     expect(await failure(workflows.createWorkflowVersion(request, as("admin")))).toMatchObject({
@@ -275,7 +275,7 @@ describe("a change of types and workflows", () => {
     return schemas.createSchemaGeneration(request, as("admin"));
   };
 
-  test("that adds a schema of another dialect is refused", async () => {
+  test("that adds a schema of a dialect other than 2020-12 is refused", async () => {
     expect(await failure(add({ $schema: "http://json-schema.org/draft-07/schema#" }))).toMatchObject({
       code: "InvalidArgument",
       reason: "unknown_dialect",
@@ -283,7 +283,7 @@ describe("a change of types and workflows", () => {
     });
   });
 
-  test("that adds a schema is refused when another generation is the newest", async () => {
+  test("that adds a schema is refused when the expected generation is not the newest", async () => {
     await add({ $schema: "https://json-schema.org/draft/2020-12/schema" });
     expect(await failure(add({}))).toMatchObject({
       code: "Aborted",

@@ -161,7 +161,7 @@ describe("an update", () => {
   });
 });
 
-test("another request with the same token is refused, with reason request_token_reused", async () => {
+test("another request for the same document with the same token is refused as request_token_reused", async () => {
   const id = await service.create(tenantId, article());
   await update(service.documents, id, "Two.", "t");
   const reused = { code: "InvalidArgument", reason: "request_token_reused" };

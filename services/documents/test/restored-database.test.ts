@@ -44,7 +44,7 @@ async function rowsOf(documentId: string) {
   return rows.map(({ sequence, status, pending, signature }) => [sequence, status, pending === true, !!signature]);
 }
 
-test("after a lift above 100 a document's next snapshot is number 101, its first one too", async () => {
+test("after a lift above 100 a document's next snapshot is number 101, even if it is its first", async () => {
   const known = await publish(2);
   const draft = await service.create(tenantId, article());
   expect(await lift(100)).toContain("numbered above 100");
@@ -99,7 +99,7 @@ test("a lift that is repeated renumbers nothing", async () => {
   expect(await rowsOf(documentId)).toEqual(renumbered);
 });
 
-test("signatures are listed for signing", async () => {
+test("a snapshot's signature is listed with its statement, signing number and value", async () => {
   const documentId = await publish(1);
   await settle(documentId, 1);
   const lines: object[] = [];
@@ -109,7 +109,7 @@ test("signatures are listed for signing", async () => {
   expect(lines).toEqual([{ tenantId, documentId, sequence: 1, statement, signingNumber: 1, value }]);
 });
 
-test("snapshots that the database lacks are listed for delivery", async () => {
+test("of given snapshots those are listed that the database lacks", async () => {
   const documentId = await publish(1);
   const keys = [1, 2].map((sequence) => ({ tenantId, documentId, sequence }));
   expect(await snapshots.missing(keys)).toEqual([keys[1]]);

@@ -34,7 +34,7 @@ describe("SettleSnapshots", () => {
     }
   });
 
-  test("replaces a signature by one with a higher signing number, whatever their times and order", async () => {
+  test("keeps the signature with the highest signing number, whatever their times and order", async () => {
     const reference = await publish();
     // Signing's clock was ahead when it signed with a key that was revoked afterwards.
     const ahead = signatureOf(reference, { keyId: "revoked", signedAt: far });
@@ -170,7 +170,7 @@ describe("ListSnapshots", () => {
     await publish("neighbour");
   });
 
-  test("lists a tenant's snapshots, pending or not, in commit order and once each, in pages of any size", async () => {
+  test("lists a tenant's snapshots, pending or not, in commit order and once each, across pages", async () => {
     expect(own).toHaveLength(11);
     for (const limit of [0, 1, 2, 5, 11]) expect(await list({}, limit)).toEqual(own.map(keyOf));
     expect(await list({ tenantId: "nobody" })).toEqual([]);

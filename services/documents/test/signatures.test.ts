@@ -34,7 +34,7 @@ async function publish(tenantId: string, of = service) {
   return { tenantId, documentId, sequence: 1n };
 }
 
-test("a snapshot is handed out with the attestation of exactly what was committed", async () => {
+test("a snapshot is handed out with an attestation of its key, version, status and digest", async () => {
   const reference = await publish("acme");
   await service.take("acme", reference.documentId, "withhold");
   const references = [reference, { ...reference, sequence: 2n }];
@@ -48,14 +48,14 @@ test("a snapshot is handed out with the attestation of exactly what was committe
   expect(snapshots.map(({ attestation }) => Buffer.from(attestation))).toEqual(expected);
 });
 
-test("without a key a snapshot has no attestation", async () => {
+test("a service without an attestation key hands out a snapshot without attestation", async () => {
   const servers = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
   await using other = await runPublishing({ ...servers, database: service.database, attestationKeyFile: "" });
   const { snapshots } = await other.feed.getSnapshots({ references: [await publish("acme")] });
   expect(snapshots[0]!.attestation).toHaveLength(0);
 });
 
-test("the signatures of all tenants are listed once each by tenant, without unsigned snapshots", async () => {
+test("the signatures of all tenants are listed once each, in order of tenant and document", async () => {
   const signed = await Promise.all(["b", "a", "b", "a", "c"].map((tenantId) => publish(tenantId)));
   await publish("a");
   const made = signed.map((reference, at) => signatureOf(reference, { keyId: `key-${at}`, fill: at + 1 }));
@@ -98,7 +98,7 @@ describe("GetSignatures", () => {
     return (await reader.getSignatures({ references })).signatures;
   }
 
-  test("has the signature of each known snapshot", async () => {
+  test("answers each known snapshot, with its signature if it is signed", async () => {
     const held = new Map((await read()).map(({ reference, signature }) => [reference!.documentId, signature?.keyId]));
     expect(held).toEqual(
       new Map([

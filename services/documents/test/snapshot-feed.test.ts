@@ -47,13 +47,13 @@ describe("GetSnapshots", () => {
     expect(Buffer.from(snapshotJson).toString()).toBe(canonicalJson(value).toString());
   });
 
-  test("never answers with another tenant's snapshot", async () => {
+  test("does not find a snapshot under another tenant", async () => {
     const own = await publish();
     const { snapshots } = await service.feed.getSnapshots({ references: [{ ...own, tenantId: "rival" }] });
     expect(snapshots).toEqual([]);
   });
 
-  test("reads no rows but those asked for, whatever their sequences and tenants are", async () => {
+  test("reads only the rows asked for, of several sequences and tenants", async () => {
     const [often, twice] = [await publishOften("plans", 5), await publishOften("plans", 2)];
     const references = [often(5), often(2), often(1), twice(2), await publish("other_plans")];
     const reads = { "command.find": "snapshots", "command.filter.$or.0.tenantId": "plans" };
@@ -64,7 +64,7 @@ describe("GetSnapshots", () => {
     expect(read!["keysExamined"]).toBeLessThanOrEqual(2 * references.length + 2);
   });
 
-  test("ends at 4 MiB with the first snapshots asked for, so that a call for the rest gets the rest", async () => {
+  test("answers the first snapshots asked for, up to 4 MiB, so that a second call gets the rest", async () => {
     const large = await Promise.all(Array.from({ length: 7 }, () => publish("large", "x".repeat(900_000))));
     for (const descending of [true, false]) {
       let missing = large.map(({ documentId }) => documentId).toSorted();
@@ -107,7 +107,7 @@ describe("ListPendingSnapshots", () => {
     for (const limit of [1, 4, 1_000]) expect(await walk(limit)).toEqual(expected);
   });
 
-  test("leaves out what was committed later than asked", async () => {
+  test("leaves out snapshots that were committed after the time asked for", async () => {
     const before = await walk(1_000);
     const [row] = await service.db
       .collection("snapshots")

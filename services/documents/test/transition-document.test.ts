@@ -47,7 +47,7 @@ async function createPublishedAndEdited(): Promise<string> {
 }
 
 describe("publishing", () => {
-  test("puts the document before readers with status usable, in exactly six members", async () => {
+  test("shows the document to readers with status usable and exactly six JSON members", async () => {
     const tenant = "six";
     const id = await service.create(tenant, article({ links: [{ rel: "subject", type: "core/tag", uri: "iptc:1" }] }));
     const taken = await service.take(tenant, id, "publish");
@@ -105,7 +105,7 @@ describe("publishing", () => {
     expect(await codeOf(stale)).toBe(Code.Aborted);
   });
 
-  test("says FAILED_PRECONDITION when the transition does not lead out of the state", async () => {
+  test("says FAILED_PRECONDITION when the transition does not start at the document's status", async () => {
     const id = await service.create(tenantId, article());
     await service.take(tenantId, id, "publish");
     expect(await codeOf(service.take(tenantId, id, "publish"))).toBe(Code.FailedPrecondition);
@@ -116,7 +116,7 @@ describe("publishing", () => {
     expect(await codeOf(service.take(tenantId, id, "publish"))).toBe(Code.NotFound);
   });
 
-  test("leaves nothing behind when it is refused, not even a tick", async () => {
+  test("of an unknown document leaves nothing behind, not even a tick of the clock", async () => {
     expect(await codeOf(service.take("nobody", randomUUID(), "publish"))).toBe(Code.NotFound);
     for (const name of ["clocks", "history", "publications", "snapshots"]) {
       expect(await service.db.collection(name).countDocuments({ tenantId: "nobody" }), name).toBe(0);
@@ -146,7 +146,7 @@ test("a transition changes the version it names", async () => {
   expect(published).toMatchObject({ title: "Edited", meta: { version: 2 } });
 });
 
-test("a kill makes a withheld snapshot of the published version and ends the head with it", async () => {
+test("a kill makes a final withheld snapshot of the published version and ends the newer draft, too", async () => {
   const id = await createPublishedAndEdited();
   expect(await service.take(tenantId, id, "kill", 1)).toMatchObject({ status: "cancelled", sequence: 2n });
   const { document } = await service.documents.getDocument({ tenantId, documentId: id });
@@ -182,7 +182,7 @@ test("a document that was published cannot be spiked", async () => {
   await expect(service.take(tenantId, id, "spike", 2)).rejects.toThrow("neverPublished");
 });
 
-test("every step is kept in the history with its actor", async () => {
+test("each transition is kept in the history with its two states and its actor", async () => {
   const id = await service.create(tenantId, article());
   for (const name of ["submit", "approve", "publish"]) await service.take(tenantId, id, name);
   const rows = await service.db.collection("history").find({ tenantId, documentId: id }).sort({ _id: 1 }).toArray();

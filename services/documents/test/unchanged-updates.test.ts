@@ -91,7 +91,7 @@ const rich = {
   content: [{ type: "paragraph", content: [{ type: "text", text: "Quake", marks: ["b"] }] }],
 };
 
-test("editors get a rich title as it was sent, in every version", async () => {
+test("each version of a document shows its title as it was sent, rich or plain", async () => {
   const id = await approved({ id: randomUUID(), type: "core/tag", title: rich, meta: { slug: "quake" } });
   const first = JSON.parse(Buffer.from(await shown(id!)).toString()) as { meta: object };
   expect(first).toMatchObject({ title: rich });
@@ -105,13 +105,13 @@ test("editors get a rich title as it was sent, in every version", async () => {
   expect(titles).toEqual([rich, rich, "Quake"]);
 });
 
-test("lists show the text of a rich title", async () => {
+test("ListDocuments shows the text of a rich title", async () => {
   const id = await approved({ id: randomUUID(), type: "core/tag", title: rich, meta: { slug: "quake" } });
   const list = await documents.client.listDocuments({ tenantId, type: "core/tag" });
   expect(list.documents.find(({ documentId }) => documentId === id)).toMatchObject({ title: "Quake" });
 });
 
-test("a repeated update is answered with the title that the first one wrote, not with a later rich one", async () => {
+test("an update repeated with its request token gets its first answer, also after a later rich title", async () => {
   const id = await approved({ id: randomUUID(), type: "core/tag", title: "One" });
   const request = { tenantId, documentId: id!, expectedVersion: 1n, requestToken: randomUUID() };
   const documentJson = json({ title: "Two" });
@@ -122,9 +122,9 @@ test("a repeated update is answered with the title that the first one wrote, not
 });
 
 test.each([
-  ["of 1 MiB", () => ({ text: "x".repeat(1024 * 1024 - 120) })],
-  ["whose numbers are written out", () => ({ numbers: "N".repeat(4) })],
-])("a document %s may be sent back unchanged, though over 1 MiB as shown", async (_, content) => {
+  ["of nearly 1 MiB", () => ({ text: "x".repeat(1024 * 1024 - 120) })],
+  ["whose numbers are shown longer", () => ({ numbers: "N".repeat(4) })],
+])("a document %s may be sent back as shown, though that is over 1 MiB", async (_, content) => {
   const numbers = Array.from({ length: 200_000 }, () => "1e20").join();
   const sent = JSON.stringify({ id: randomUUID(), type: "core/article", title: "T", content: content() });
   const documentJson = Buffer.from(sent.replace('"NNNN"', `[${numbers}]`));

@@ -56,13 +56,13 @@ async function version(documentId: string, version: number) {
   return { ...found.version!, json: JSON.parse(Buffer.from(found.documentJson).toString()) };
 }
 
-test("an update answers with the new version", async () => {
+test("an update is answered with the new version", async () => {
   const id = await created();
   const { document } = await update(id, 1, { title: "Two" });
   expect(document).toMatchObject({ version: 2n, documentJson: (await shown(id)).documentJson });
 });
 
-test("an update replaces the whole content", async () => {
+test("an update replaces title, meta and content: what it leaves out is gone", async () => {
   const id = await created();
   await update(id, 1, { title: "Two", meta: { own: 1, status: "usable", version: 9 } });
   const now = await shown(id);
@@ -77,7 +77,7 @@ test("an update replaces the whole content", async () => {
   expect(now).toMatchObject({ version: 2n, status: "draft" });
 });
 
-test("a spiked document is edited only by those who may restore it", async () => {
+test("a writer may not edit a spiked document, an admin may", async () => {
   const id = await created();
   await transition(id, "spike", 1);
   const refused = await failure(update(id, 1, { title: "Two" }, as("bob", "writer")));
@@ -106,7 +106,7 @@ test("the document as GetDocument shows it can be changed and sent back", async 
   expect(after.json).toEqual({ ...before.json, title: "Two", meta: { ...before.json.meta, version: 2 } });
 });
 
-test("the old version stays as it was, with its author and its status", async () => {
+test("older versions keep their content, author and last status", async () => {
   const id = await created();
   const first = await shown(id);
   await transition(id, "submit", 1);
@@ -125,7 +125,7 @@ test("the old version stays as it was, with its author and its status", async ()
   expect((await shown(id)).status).toBe("draft");
 });
 
-test("a rich title that becomes plain leaves no rich original in the head", async () => {
+test("an update to a plain title removes the rich one from the head and keeps it in the old version", async () => {
   const rich = { type: "doc", content: [{ type: "text", text: "Rich" }] };
   const id = await created({ title: rich });
   await update(id, 1, { title: "Plain" });
@@ -151,7 +151,7 @@ test("what is published changes when a new version is published, not when it is 
   expect((await shown(id)).lastPublished).toMatchObject({ version: 2n, status: "usable" });
 });
 
-test("a document that has ended is not edited", async () => {
+test("an update of a killed document is FAILED_PRECONDITION and writes no version", async () => {
   const id = await created();
   await transition(id, "publish", 1);
   await transition(id, "kill", 1);
@@ -159,7 +159,7 @@ test("a document that has ended is not edited", async () => {
   expect((await shown(id)).version).toBe(1n);
 });
 
-test("a stale version is ABORTED, and the message names the current version", async () => {
+test("an update that expects an older or a later version is ABORTED, and told the current one", async () => {
   const id = await created();
   await update(id, 1, article);
   await transition(id, "submit", 2);
@@ -168,7 +168,10 @@ test("a stale version is ABORTED, and the message names the current version", as
     kind: "conflict",
     message: "version 1 was expected, but version 2 stands there, review",
   });
-  await expect(failure(update(id, 3, article))).resolves.toMatchObject({ code: "Aborted" });
+  await expect(failure(update(id, 3, article))).resolves.toMatchObject({
+    code: "Aborted",
+    message: "version 3 was expected, but version 2 stands there, review",
+  });
 });
 
 test("an update that expects version 0 is INVALID_ARGUMENT", async () => {
@@ -176,7 +179,7 @@ test("an update that expects version 0 is INVALID_ARGUMENT", async () => {
   await expect(failure(update(id, 0, article))).resolves.toMatchObject({ code: "InvalidArgument" });
 });
 
-test("of 32 concurrent updates of the same version one succeeds, and 31 get the current version", async () => {
+test("of 32 concurrent updates of a version one succeeds, and 31 are ABORTED and told the current one", async () => {
   const id = await created();
   const calls = Array.from({ length: 32 }, (_, index) => update(id, 1, { ...article, title: `writer ${index}` }));
   const settled = await Promise.allSettled(calls);
@@ -196,7 +199,7 @@ test("of 32 concurrent updates of the same version one succeeds, and 31 get the 
   expect(await db.collection("history").countDocuments({ documentId: id })).toBe(1);
 });
 
-test("updates and transitions that meet leave no gap in versions and history", async () => {
+test("concurrent updates and transitions leave no gap in versions and history", async () => {
   const id = await created();
   let seen = 1;
   for (let round = 0; round < 10; round += 1) {
@@ -212,6 +215,7 @@ test("updates and transitions that meet leave no gap in versions and history", a
   const versions = await db.collection("versions").find({ documentId: id }).sort({ version: 1 }).toArray();
   expect(versions.map((row) => row["version"])).toEqual(Array.from({ length: 10 }, (_, index) => index + 1));
   const history = await db.collection("history").find({ documentId: id }).sort({ at: 1, _id: 1 }).toArray();
+  expect(history.filter((row) => row["transition"] === undefined)).toHaveLength(10);
   let state = "draft";
   for (const { from, to } of history) {
     expect(from).toBe(state);
@@ -242,7 +246,7 @@ test("an update of a document that does not exist, or is another tenant's, is NO
   await expect(failure(documents.client.updateDocument(request))).resolves.toMatchObject({ code: "NotFound" });
 });
 
-test("versions are walked newest first, each once", async () => {
+test("pages of a document's versions are newest first, and show each once", async () => {
   const id = await created();
   for (let seen = 1; seen < 6; seen += 1) await update(id, seen, { ...article, title: `T${seen + 1}` });
   const walked: bigint[] = [];
@@ -274,7 +278,7 @@ test("a read of version 0 is INVALID_ARGUMENT", async () => {
   await expect(failure(version(id, 0))).resolves.toMatchObject({ code: "InvalidArgument" });
 });
 
-test("history says who did what, down to the intake", async () => {
+test("a document's history lists who did what, newest first, down to its intake", async () => {
   const id = await created();
   await transition(id, "publish", 1);
   await update(id, 1, article);

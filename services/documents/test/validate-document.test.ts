@@ -45,22 +45,22 @@ test.each<[string, unknown, boolean, string[]]>([
   ["an unknown type", { ...article, type: "a/b" }, false, ["/type"]],
   ["a wrong id", { ...article, id: "7" }, false, ["/id"]],
   ["a wrong envelope", [], false, [""]],
-])("a dry run says what is wrong: %s", async (_, value, forPublication, expected) => {
+])("a dry run points to the fault: %s", async (_, value, forPublication, expected) => {
   expect(await pointers(value, forPublication)).toEqual(expected);
 });
 
-test("a dry run reports a number that cannot be kept as a violation", async () => {
+test("a dry run points to a number that is too large to keep", async () => {
   const request = { tenantId: "demo", documentJson: Buffer.from('{"a":1e400}') };
   const { violations } = await documents.client.validateDocument(request);
   expect(violations).toMatchObject([{ pointer: "/a" }]);
 });
 
-test("a malformed tenant id is refused", async () => {
+test("a dry run with an empty tenant id is INVALID_ARGUMENT", async () => {
   const call = documents.client.validateDocument({ tenantId: "", documentJson: json(article) });
   await expect(failure(call)).resolves.toMatchObject({ code: "InvalidArgument" });
 });
 
-test("a dry run stores nothing", async () => {
+test("a dry run stores no document", async () => {
   expect(await pointers({ ...article, id: randomUUID() })).toEqual([]);
   expect(await mongo.db(documents.database).collection("heads").countDocuments()).toBe(0);
 });

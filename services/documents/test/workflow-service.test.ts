@@ -68,10 +68,16 @@ describe("versions of a workflow", () => {
     expect(JSON.parse(Buffer.from(first.workflow!.definitionJson).toString())).toEqual(legal);
   });
 
-  test("are numbered, and the newest one is listed", async () => {
+  test("are numbered from 1", async () => {
     const tenantId = "numbered";
     expect(await create(tenantId, legal)).toMatchObject({ version: 1 });
     expect(await create(tenantId, { transitions: [] }, { expectedVersion: 1 })).toMatchObject({ version: 2 });
+  });
+
+  test("are read without a number, and listed, by the newest", async () => {
+    const tenantId = "newest";
+    await create(tenantId, legal);
+    await create(tenantId, { transitions: [] }, { expectedVersion: 1 });
     const newest = await workflows.getWorkflowVersion({ tenantId, workflowId: "legal" });
     expect(newest.workflow).toMatchObject({ version: 2, createdBy: "admin@example.com" });
     const { workflows: all } = await workflows.listWorkflows({ tenantId });
@@ -81,10 +87,12 @@ describe("versions of a workflow", () => {
     ]);
   });
 
-  test("written at once with the same expected version are stored once", async () => {
+  test("written concurrently with the same expected version are stored once", async () => {
     const settled = await Promise.allSettled([1, 2, 3, 4].map(() => create("race", legal)));
     expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await codeOf(create("race", legal))).toBe(Code.Aborted);
+    const { workflow } = await workflows.getWorkflowVersion({ tenantId: "race", workflowId: "legal" });
+    expect(workflow?.version).toBe(1);
   });
 
   test("with faults are refused, and the message has the path of each", async () => {
@@ -94,21 +102,23 @@ describe("versions of a workflow", () => {
     expect(await codeOf(refused)).toBe(Code.InvalidArgument);
   });
 
-  test("are for owners and admins to make and to activate", async () => {
+  test("may be made and activated by owners and admins, not by editors", async () => {
     expect(await codeOf(create("roles", legal, {}, "editor"))).toBe(Code.PermissionDenied);
     expect(await codeOf(create("roles", legal, {}, ""))).toBe(Code.PermissionDenied);
     expect(await codeOf(activate("roles", "core/article", "editorial", 1, "editor"))).toBe(Code.PermissionDenied);
     expect(await create("roles", legal, {}, "owner")).toMatchObject({ version: 1 });
     expect(await activate("roles", "core/article", "legal", 1, "owner")).toBeDefined();
+    expect(await create("roles", legal, { expectedVersion: 1 }, "admin")).toMatchObject({ version: 2 });
+    expect(await activate("roles", "core/article", "legal", 2, "admin")).toBeDefined();
   });
 
-  test("belong to their tenant", async () => {
+  test("are NOT_FOUND for other tenants", async () => {
     await create("mine", legal);
     expect(await codeOf(workflows.getWorkflowVersion({ tenantId: "yours", workflowId: "legal" }))).toBe(Code.NotFound);
     expect(await codeOf(activate("yours", "core/article", "legal", 1))).toBe(Code.NotFound);
   });
 
-  test("include the built-in one, which may be continued like any other", async () => {
+  test("include the built-in version 1 of editorial, to which a tenant may add version 2", async () => {
     const tenantId = "built_in";
     const { workflow } = await workflows.getWorkflowVersion({ tenantId, workflowId: "editorial", version: 1 });
     const next = { tenantId, workflowId: "editorial", definitionJson: workflow!.definitionJson };
@@ -194,7 +204,7 @@ describe("an active workflow", () => {
     await expect(take(ids[1]!, "release", "legal")).rejects.toThrow("slugFree");
   });
 
-  test("makes a type known that had a schema without a workflow", async () => {
+  test("lets documents of a type be created, which a schema alone does not", async () => {
     const recipe = { ...article(), type: "acme/recipe" };
     await schemas.createSchemaGeneration(
       { tenantId, type: "acme/recipe", expectedGeneration: 0, shapeSchemaJson: json({ type: "object" }) },
@@ -206,7 +216,7 @@ describe("an active workflow", () => {
     expect(await service.take(tenantId, recipe.id, "publish")).toMatchObject({ status: "usable", sequence: 1n });
   });
 
-  test("publishes documents of the tenant's own types without showing them to readers", async () => {
+  test("publishes documents of the tenant's own types, which readers do not find by id", async () => {
     const memo = { ...article(), type: "acme/memo" };
     await schemas.createSchemaGeneration(
       { tenantId, type: "acme/memo", expectedGeneration: 0, shapeSchemaJson: json({ type: "object" }) },
@@ -251,21 +261,24 @@ describe("the audit of schemas and workflows", () => {
     for (const entry of entries) expect(entry).toMatchObject({ ...by, tenantId });
   });
 
-  test("is read by admins of its tenant only", async () => {
+  test("has no entry of another tenant", async () => {
     await create("readby", legal);
     expect(await audited("readby")).toHaveLength(1);
     expect(await audited("rival")).toEqual([]);
+  });
+
+  test("is not shown to editors", async () => {
     expect(await codeOf(audited("readby", "editor"))).toBe(Code.PermissionDenied);
   });
 
-  test("has no entry for versions that came too late", async () => {
+  test("has no entry for a version that was refused because a concurrent one came first", async () => {
     const tenantId = "late";
     const created = await Promise.all([1, 2, 3].map(() => codeOf(create(tenantId, legal))));
     expect(created.filter((code) => code === undefined)).toHaveLength(1);
     expect((await audited(tenantId)).map(({ action }) => action)).toEqual(["create_workflow_version"]);
   });
 
-  test("has one entry for each of many activations at once", async () => {
+  test("has one entry for each of six concurrent activations", async () => {
     const tenantId = "crowded";
     await create(tenantId, legal);
     const activated = [1, 2, 3, 4, 5, 6].map(() => codeOf(activate(tenantId, "core/article", "legal", 1)));

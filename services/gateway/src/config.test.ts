@@ -3,7 +3,7 @@ import { readConfig } from "./config.ts";
 
 const needed = { MONGODB_URL: "mongodb://db", NATS_URL: "nats://bus" };
 
-test("settings that are not given have their defaults", () => {
+test("limits, trusted proxies and public docs that are not set have their defaults", () => {
   expect(readConfig(needed)).toMatchObject({
     ipRate: { count: 3_000, windowMs: 60_000 },
     authFailureRate: { count: 300, windowMs: 60_000 },
@@ -26,7 +26,7 @@ test("all bad settings are named in one error", () => {
   expect(() => readConfig(bad)).toThrow(/NATS_URL[^]*IP_RATE_LIMIT[^]*WRITE_BUDGET[^]*DOCS/);
 });
 
-test.each(["1", "true", "127.0.0.1", "10.0.0.0/8,loopback", "*"])("TRUSTED_PROXIES=%s stops the boot", (text) => {
+test.each(["1", "true", "127.0.0.1", "10.0.0.0/8,loopback", "*"])("TRUSTED_PROXIES=%s is refused", (text) => {
   expect(() => readConfig({ ...needed, TRUSTED_PROXIES: text })).toThrow(/TRUSTED_PROXIES/);
 });
 
@@ -39,7 +39,7 @@ test.each([
   "2000::/3",
   "0.0.0.0/1, 128.0.0.0/2, 192.0.0.0/3",
   "::ffff:0.0.0.0/97,128.0.0.0/1",
-])("TRUSTED_PROXIES=%s stops the boot, as it covers IPv4 or IPv6", (text) => {
+])("TRUSTED_PROXIES=%s is refused, as it covers all of IPv4 or IPv6", (text) => {
   expect(() => readConfig({ ...needed, TRUSTED_PROXIES: text })).toThrow(/TRUSTED_PROXIES.*every address/);
 });
 

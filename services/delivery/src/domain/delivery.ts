@@ -3,7 +3,10 @@ import type { Endpoint } from "./endpoint.ts";
 import type { NoticeFacts } from "./notice.ts";
 import type { Reference, SnapshotFacts } from "./payload.ts";
 
-/** The deliveries of one document to one endpoint. They are attempted one at a time, in order. */
+/**
+ * The deliveries of one document to one endpoint. They are attempted one at a time: the oldest
+ * first, unless the endpoint has refused it and a newer one waits.
+ */
 export interface Lane {
   readonly tenantId: string;
   readonly endpointId: string;
@@ -11,8 +14,8 @@ export interface Lane {
 }
 
 /**
- * A webhook that is to be delivered to an endpoint. A notice has the id of the endpoint that it is
- * about in place of a document's id, and its own time in place of a sequence.
+ * A webhook to an endpoint. Of a notice, `documentId` is the id of the endpoint that it is about,
+ * and `sequence` is its time in milliseconds since 1970.
  */
 export interface Delivery extends Lane, Reference {
   readonly deliveryId: string;
@@ -20,7 +23,7 @@ export interface Delivery extends Lane, Reference {
   /** 1, or higher for a snapshot that was signed again after a revocation. */
   readonly signingNumber: number;
   readonly createdAt: Date;
-  /** Length of the webhook's body, in bytes, at most a kilobyte too high. */
+  /** Size of the body: at most 1 KiB too high for a snapshot, an estimate for a notice. */
   readonly bodyBytes: number;
   /**
    * Facts of a snapshot for the log; absent for a notice, and in rows that were read for sending.
@@ -36,13 +39,12 @@ export interface AttemptOutcome {
   tookMs: number;
   /** HTTP status, when there was an answer. */
   status?: number;
-  /** The cause, when there was no answer. */
   failure?: AttemptFailure;
   /** The failure in words that the tenant may read. */
   detail?: string;
   /** The first 1 KiB of the answer's body, with values of hidden headers replaced. */
   answer?: string;
-  /** The answer's `Retry-After`, from its end, not limited yet; absent when it cannot be read. */
+  /** The answer's `Retry-After`, from the end of the answer; may exceed `retryAfterMsMax`. */
   retryAfterMs?: number;
 }
 
@@ -66,12 +68,11 @@ export function verdictOf({ status }: Pick<AttemptOutcome, "status">): Verdict {
   return status >= 200 && status <= 299 ? "accepted" : "refused";
 }
 
-/** Whether an answer means that the receiver has the webhook. */
 export function isAccepted(outcome: Pick<AttemptOutcome, "status">): boolean {
   return verdictOf(outcome) === "accepted";
 }
 
-/** Identifies a lane within one process. Endpoint ids are unique across tenants. */
+/** Key of a lane in maps and sets. It needs no tenant: endpoint ids are unique across tenants. */
 export function laneKey({ endpointId, documentId }: Lane): string {
   return `${endpointId} ${documentId}`;
 }

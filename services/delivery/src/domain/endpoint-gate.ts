@@ -17,8 +17,8 @@ export interface GateLimits {
 /** What is remembered of an endpoint's answers. Times are milliseconds since 1970. */
 export interface GateState {
   /**
-   * Failed attempts since the last accepted one. To open the breaker, `refusals` are added once
-   * three lanes were refused.
+   * Failed attempts since the last accepted one. The breaker counts them, and `refusals` as well
+   * once three lanes were refused.
    */
   readonly failures: number;
   readonly refusals: number;
@@ -39,20 +39,17 @@ export interface GateState {
 interface OpenBreaker {
   readonly since: number;
   readonly nextProbeAt: number;
-  /** Time between the last probe and the next, before jitter. */
+  /** The wait before the next probe, before jitter. A failed probe doubles it, up to a limit. */
   readonly spacingMs: number;
 }
 
-/**
- * The attempts in flight of this process. They are not stored, because they end with the process.
- */
+/** The attempts of this process. They are not stored, because they end with the process. */
 export interface InFlight {
   readonly attempts: number;
-  /** Whether one of them is a probe. */
   readonly isProbing: boolean;
 }
 
-/** The attempts that may start now. */
+/** The attempts that may start now, besides those in flight. */
 export type Admission =
   | { readonly kind: "attempts"; readonly count: number }
   /** A single attempt. Its failure costs its delivery no step of the backoff. */
@@ -69,11 +66,9 @@ export interface GateAnswer {
    */
   readonly result: "accepted" | "refused" | "failed" | "gone";
   readonly retryAfterMs?: number | undefined;
-  /** Whether the attempt was admitted as a probe. */
   readonly probe: boolean;
 }
 
-/** The state after an answer, with the event that the answer caused, if any. */
 export interface GateChange {
   readonly state: GateState;
   /** `gone`: a 410 at least a minute after the first one; the endpoint is to be disabled. */
@@ -87,9 +82,7 @@ export function isTrouble({ open, pausedUntil = 0, goneAt }: GateState, now: num
   return open !== undefined || pausedUntil > now || goneAt !== undefined;
 }
 
-/**
- * Whether a state must be stored again for other replicas: its breaker, pause or first 410 changed.
- */
+/** Whether the state that is stored for other replicas must be replaced or deleted. */
 export function isNews(before: GateState, after: GateState): boolean {
   return before.open !== after.open || before.pausedUntil !== after.pausedUntil || before.goneAt !== after.goneAt;
 }
@@ -107,19 +100,17 @@ const lanesToBlame = 3;
 const firstSpacingMs = 5_000;
 const earlySpacingMsMax = 60_000;
 const lateSpacingMsMax = 5 * 60_000;
-/** For this time after a breaker opened, its probes are at most a minute apart, before jitter and
- * without a `Retry-After`. */
+/** How long after its opening a breaker limits `spacingMs` to `earlySpacingMsMax`. */
 const earlyMs = 15 * 60_000;
 const jitter = 0.2;
 const goneAgainMs = 60_000;
 
-/** What may start at `now`, besides the attempts in flight. */
 export function admit(state: GateState, limits: GateLimits, inFlight: InFlight, now: number): Admission {
   if (state.pausedUntil !== undefined && now < state.pausedUntil) return { kind: "none", until: state.pausedUntil };
   if (state.open) return admitProbe(state.open, inFlight, now);
   const slots = Math.min(limits.maxInFlight, state.ramp ?? limits.maxInFlight) - inFlight.attempts;
   if (slots <= 0) return { kind: "none" };
-  // A probe takes a token too, so the bucket may be below zero.
+  // A probe takes a token even if there is none, so there may be fewer than zero.
   const tokens = Math.floor(tokensAt(state, limits, now));
   if (tokens < 1) return { kind: "none", until: nextTokenAt(state, limits, now) };
   return { kind: "attempts", count: Math.min(slots, tokens) };
@@ -138,7 +129,6 @@ export function probeAt({ open, pausedUntil = 0 }: GateState, { isProbing }: InF
   return open && !isProbing ? Math.max(open.nextProbeAt, pausedUntil) : undefined;
 }
 
-/** The state once `count` admitted attempts have started. */
 export function start(state: GateState, limits: GateLimits, count: number, now: number): GateState {
   if (limits.ratePerSecond === undefined) return state;
   return { ...state, bucket: { tokens: tokensAt(state, limits, now) - count, at: now } };
@@ -153,8 +143,8 @@ export function abandonProbe(state: GateState, now: number): GateState {
 }
 
 /**
- * The state in which the next probe of an open breaker waits for nothing but the receiver's
- * `Retry-After`: the receiver may be repaired.
+ * Makes the next probe of an open breaker due at once, or at the end of the receiver's
+ * `Retry-After`, because the receiver may have been repaired.
  */
 export function wantProbe(state: GateState, now: number): GateState {
   if (!state.open || state.open.nextProbeAt <= now) return state;
@@ -162,8 +152,8 @@ export function wantProbe(state: GateState, now: number): GateState {
 }
 
 /**
- * The state without a 410 from before the endpoint was last enabled. Another replica may have
- * stored it when the endpoint was already disabled.
+ * Removes a first 410 from before the endpoint was last enabled; with it, the next 410 would
+ * disable the endpoint again at once.
  */
 export function forgetGone(state: GateState, enabledAt: Date | undefined): GateState {
   const { goneAt, ...rest } = state;
@@ -171,8 +161,8 @@ export function forgetGone(state: GateState, enabledAt: Date | undefined): GateS
 }
 
 /**
- * The state after an answer. When an attempt fails or is refused that was in flight as the breaker
- * opened, the next probe stays where it was, unless the answer's `Retry-After` ends later.
+ * The state after an answer. The failure of an attempt that was in flight when the breaker opened
+ * postpones the next probe only by its `Retry-After`.
  *
  * @param random from 0 to 1, for the jitter of ±20 % between probes
  */
@@ -193,7 +183,6 @@ export function settle(
   return event ? { ...change, event } : change;
 }
 
-/** Opens the breaker with the fifth failure. Schedules the next probe after a failed probe. */
 function count(state: GateState, { probe }: GateAnswer, now: number, random: number): GateChange {
   if (state.open) return { state: probe ? { ...state, open: nextProbe(state.open, now, random) } : state };
   if (failuresOf(state) < failuresToOpen) return { state: slowDown(state) };
@@ -202,7 +191,7 @@ function count(state: GateState, { probe }: GateAnswer, now: number, random: num
   return { state: { ...rest, open: { ...open, nextProbeAt: now + spread(firstSpacingMs, random) } }, event: "opened" };
 }
 
-/** Forgets all failures. A `Retry-After` of another answer stays in force. */
+/** The `Retry-After` of another answer stays in force. */
 function accept({ open, ramp, pausedUntil, bucket }: GateState, { maxInFlight }: GateLimits): GateChange {
   const kept = { ...newGate, ...(pausedUntil === undefined ? {} : { pausedUntil }), ...(bucket ? { bucket } : {}) };
   if (open) return { state: maxInFlight > 1 ? { ...kept, ramp: 1 } : kept, event: "recovered" };
@@ -226,7 +215,6 @@ function pause(state: GateState, { retryAfterMs }: GateAnswer, now: number): Gat
   return { ...state, pausedUntil: Math.max(state.pausedUntil ?? 0, now + Math.min(retryAfterMs, retryAfterMsMax)) };
 }
 
-/** During the ramp, any answer that does not accept halves its limit. */
 function slowDown(state: GateState): GateState {
   return state.ramp === undefined ? state : { ...state, ramp: Math.max(1, Math.floor(state.ramp / 2)) };
 }

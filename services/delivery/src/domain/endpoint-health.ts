@@ -1,25 +1,22 @@
 import type { LoggedAttempt } from "./delivery-log.ts";
 import type { GateState } from "./endpoint-gate.ts";
 
-/** The pending deliveries of an endpoint. */
+/** The lanes of an enabled endpoint, by their bearers, which are mostly their oldest deliveries. */
 export interface Backlog {
-  /** When the oldest pending delivery was stored. */
+  /** When the oldest bearer was stored. */
   readonly oldestAt: Date;
-  /** Number of documents with a pending delivery, and of endpoints with a pending notice. */
+  /** Number of lanes. Those of notices count, too: one for each endpoint that they are about. */
   readonly documents: number;
-  /**
-   * The last failed attempt at the bearers of the lanes, which are mostly the oldest deliveries. An
-   * attempt at a newer row, to which a refused one yielded, is not among them.
-   */
+  /** The last attempt at a bearer; absent when none was attempted. */
   readonly lastFailure?: LoggedAttempt;
 }
 
 /** The pending deliveries of a disabled endpoint. */
 export interface HeldBacklog {
-  /** Number of counted deliveries. Counting ends at a limit; `hasMore` says that it did. */
+  /** Up to a limit; with `hasMore`, there are more. */
   readonly count: number;
   readonly hasMore: boolean;
-  /** When the oldest was stored. */
+  /** When the oldest was stored; absent when there is none. */
   readonly oldestAt?: Date;
 }
 
@@ -35,11 +32,11 @@ export interface EndpointHealth extends Omit<GateHealth, "gate"> {
   readonly lastAcceptedAt?: Date;
 }
 
-/** Which attempts an endpoint gets now. */
 interface GateHealth {
   /**
-   * `closed`: attempts. `open`: none until the next probe, because attempts failed repeatedly.
-   * `probing`: a probe is due or in flight. `paused`: none, because of its `Retry-After`.
+   * Which attempts the endpoint gets. `closed`: as its limits allow. `open`: none until the next
+   * probe, because attempts failed repeatedly. `probing`: a probe is due or in flight. `paused`:
+   * none, because of a `Retry-After`.
    */
   readonly gate: "closed" | "open" | "probing" | "paused";
   readonly openSince?: Date;

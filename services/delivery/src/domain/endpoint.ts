@@ -14,7 +14,6 @@ export type EndpointEvent = (typeof endpointEvents)[number];
 /** The events of an endpoint that names none. */
 export const eventsByDefault: readonly EndpointEvent[] = ["snapshot.usable", "snapshot.withheld"];
 
-/** Most attempts in flight at an endpoint that sets no limit. */
 export const maxInFlightByDefault = 32;
 
 /** A receiver of a tenant's webhooks, with what sending needs. */

@@ -26,18 +26,17 @@ const hiddenCharactersMin = 6;
 
 /**
  * The texts to hide in an answer, longest first: each hidden header's value as a whole, its parts
- * between spaces and commas except schemes such as `Bearer`, and all of these as JSON writes them.
+ * between spaces and commas except schemes, and all of these as JSON writes them.
  */
 export function hiddenValuesOf(headers: Readonly<Record<string, string>>): string[] {
   const hidden = Object.entries(headers).flatMap(([name, value]) => (isHiddenHeader(name) ? value : []));
-  // A plain word is hidden only when it is the whole value; as a part it is taken for a scheme.
+  // A part that is a short word is taken for a scheme such as `Bearer`, which many answers mention.
   const parts = [...hidden, ...hidden.flatMap((value) => value.split(/[ ,]+/).filter((part) => !isScheme(part)))];
   const written = parts.flatMap((part) => [part, JSON.stringify(part).slice(1, -1)]);
   const kept = new Set(written.filter(({ length }) => length >= hiddenCharactersMin));
   return [...kept].toSorted((a, b) => b.length - a.length);
 }
 
-/** Whether a text may be a credential's scheme, such as `Bearer`, which many answers mention. */
 function isScheme(part: string): boolean {
   return /^[A-Za-z]{1,12}$/.test(part);
 }

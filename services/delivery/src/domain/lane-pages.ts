@@ -4,7 +4,7 @@ import { compareRows, type LaneRow, type LaneState } from "./advance-lane.ts";
 interface LanePages<Row extends LaneRow> {
   /** The oldest rows, without a gap. */
   readonly oldest: readonly Row[];
-  /** The two newest rows. */
+  /** The two newest rows, the newest last. */
   readonly newest: readonly Row[];
   /** Rows from the first one that was never refused, without a gap; read if `needsUntried`. */
   readonly untried?: readonly Row[];

@@ -1,30 +1,29 @@
 import { movingMean } from "./moving-mean.ts";
 
-/** Decides how many lanes of an endpoint are leased in advance. The functions are pure. */
+/** Decides how many lanes of an endpoint are leased in advance. */
 
-/** How many attempts an endpoint takes at once, and how fast. */
 export interface EndpointPace {
   /** Most attempts in flight. */
   readonly slots: number;
   /** Most attempts a second; absent for no limit. */
   readonly ratePerSecond?: number | undefined;
-  /** Mean duration of its last attempts, in milliseconds; absent until one has ended. */
+  /** Mean duration of the endpoint's last attempts; absent until one has ended. */
   readonly answerMs?: number | undefined;
-  /** Mean size of a body, in bytes. */
+  /** Mean size of the last bodies, whatever their endpoint. */
   readonly bodyBytes: number;
   /** A leased lane should start within this time: `aheadMsOf`. */
   readonly aheadMs: number;
 }
 
 /**
- * So many lanes may be leased for each attempt that may be in flight, however slow the endpoint is,
- * so that the next attempt can start at once.
+ * At least this many lanes may be leased for each slot, however slow the endpoint is, so that the
+ * next attempt can start when one ends.
  */
 const lanesPerSlot = 2;
 const lanesMax = 1_000;
 /**
- * Most bytes of the bodies of an endpoint's leased lanes; a fifth of the payload cache's 40 MiB, so
- * that waiting bodies are not dropped from the cache.
+ * Beyond `lanesPerSlot`, lanes are leased only while all their bodies fit in this: a fifth of the
+ * payload cache's 40 MiB, so that waiting bodies mostly stay in the cache.
  */
 const bytesMax = 8 * 1024 * 1024;
 /** An endpoint is quick when it takes this many lanes, one batch of ingest, within `aheadMs`. */
@@ -37,23 +36,19 @@ export function leaseMsOf({ attemptMs, leaseMarginMs }: { attemptMs: number; lea
 
 /**
  * The time within which a leased lane should start: a fifth of the margin that a lease has over the
- * longest attempt, so one second by default. When less than half of the margin is left, the lease
- * must be renewed before the attempt, which costs a command.
+ * longest attempt, so one second in production. When less than half of the margin is left, the
+ * lease must be renewed before the attempt, which costs a command.
  */
 export function aheadMsOf({ leaseMs, attemptMs }: { leaseMs: number; attemptMs: number }): number {
   return (leaseMs - attemptMs) / 5;
 }
 
-/**
- * Most leased lanes of an endpoint. Until an attempt has ended, two for each attempt that may be in
- * flight; later what the endpoint takes within `aheadMs`, at most 1,000 lanes or 8 MiB of bodies,
- * but still at least those two for each attempt.
- */
+/** Most lanes of an endpoint that one process leases at once. */
 export function lanesAhead(pace: EndpointPace): number {
   return Math.max(lanesPerSlot * pace.slots, takenAhead(pace) ?? 0);
 }
 
-/** How many lanes an endpoint takes within `aheadMs`; undefined until an attempt has ended. */
+/** Lanes taken within `aheadMs`, up to the limits; undefined until an attempt has ended. */
 function takenAhead({ slots, ratePerSecond, answerMs, bodyBytes, aheadMs }: EndpointPace): number | undefined {
   if (answerMs === undefined) return undefined;
   const perSecond = Math.min((slots * 1_000) / Math.max(1, answerMs), ratePerSecond ?? Number.POSITIVE_INFINITY);
@@ -66,16 +61,14 @@ const stallMs = 200;
 
 /**
  * Whether ingest should wait for capacity at an endpoint: a lane that is stored without a lease
- * costs a claim, and a quick endpoint will soon have capacity for a batch. An endpoint without an
- * ended attempt counts as quick; one that hangs does not.
+ * costs a claim, and a quick endpoint will soon have capacity for a batch.
  *
- * @param silentMs for how long attempts have been in flight without any answer
+ * @param silentMs for how long attempts have been in flight without any answer; 0 while none is
  */
 export function isQuick(pace: EndpointPace, silentMs: number): boolean {
   return silentMs < stallMs && (takenAhead(pace) ?? quickLanes) >= quickLanes;
 }
 
-/** The mean after another answer, mostly of the last eight. */
 export function meanAnswerMs(before: number | undefined, tookMs: number): number {
   return movingMean(before, tookMs, 8);
 }

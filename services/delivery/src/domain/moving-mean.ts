@@ -1,5 +1,5 @@
 /**
- * The mean after another value, mostly of the last `count` values.
+ * The exponential moving average after another value, which weighs 1 / `count`.
  *
  * @param before undefined for the first value
  */

@@ -1,8 +1,6 @@
 import type { DisableReason } from "./disablement.ts";
 
-/**
- * A change of an endpoint. It is announced to the endpoints of the tenant that ask for the event.
- */
+/** What is announced of an endpoint, to the endpoints of its tenant that ask for the event. */
 export type EndpointNotice = DisabledNotice | ExpiringNotice | RecoveredNotice;
 
 interface NoticeTimes {
@@ -17,7 +15,7 @@ interface NoticeTimes {
 interface DisabledNotice extends NoticeTimes {
   readonly event: "endpoint.disabled";
   readonly reason: DisableReason;
-  /** The actor who disabled it. */
+  /** The actor who disabled it; absent when 410s did. */
   readonly by?: string;
 }
 

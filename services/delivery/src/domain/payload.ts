@@ -5,7 +5,7 @@ export interface Reference {
   readonly documentId: string;
   /** From 1, within the document; skips numbers only after a restore. */
   readonly sequence: number;
-  /** W3C Trace Context of the call that made the snapshot; absent unless known and recorded. */
+  /** W3C Trace Context of the call that made the snapshot; absent if unknown or not recorded. */
   readonly traceparent?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Snapshot extends Reference {
   sha256: Uint8Array;
 }
 
-/** Facts of a snapshot for the log, with the values that its webhook has. */
+/** What the delivery log shows of a snapshot. */
 export interface SnapshotFacts {
   /** For example `snapshot.usable`. */
   readonly event: string;
@@ -73,7 +73,7 @@ export interface Payload {
   traceparent?: string | undefined;
 }
 
-/** A payload to post. A notice has no `keyId`, because no key of the trust list signs it. */
+/** A notice has no `keyId`, because no key of the trust list signs it. */
 export type Postable = Omit<Payload, "keyId"> & Partial<Pick<Payload, "keyId">>;
 
 /**
@@ -113,7 +113,7 @@ export function snapshotKey({ tenantId, documentId, sequence }: Reference): stri
 }
 
 /**
- * Makes a snapshot's payload, whose body ends with the snapshot, byte for byte. The same arguments
+ * The body has the snapshot's bytes, unchanged, as the value of its last field. The same arguments
  * give the same bytes.
  */
 export function createPayload(snapshot: Snapshot, signature: SnapshotSignature): Payload {

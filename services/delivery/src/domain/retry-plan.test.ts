@@ -42,7 +42,7 @@ describe("the retry plan", () => {
     expect(attempts).toBe(78);
   });
 
-  it("tries neither before its own wait is over nor before Retry-After, of which 24 hours count", () => {
+  it("waits for the later of its own delay and Retry-After, of which at most 24 hours count", () => {
     expect(waitAfter(1, middle, 600 * secondMs)).toBe(600 * secondMs);
     expect(waitAfter(1, middle, 100 * hourMs)).toBe(24 * hourMs);
     expect(waitAfter(7, middle, 1 * secondMs)).toBe(hourMs);

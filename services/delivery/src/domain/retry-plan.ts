@@ -1,4 +1,3 @@
-/** When a failed delivery is tried again. */
 export interface RetryPlan {
   /** Delay after the first failed attempt, the second, and so on; the last delay repeats. */
   delaysMs: readonly number[];
@@ -18,14 +17,12 @@ export const promisedRetries: RetryPlan = {
   ageMsMax: 72 * hourMs,
 };
 
-/** What the time of the next attempt depends on. */
 interface FailedAttempt {
   /** From 1; probes and expedited attempts do not count. */
   attempt: number;
   /** When the delivery was created or its endpoint was last enabled, whichever is later. */
   since: Date;
   endedAt: Date;
-  /** The answer's `Retry-After`, if it had one. */
   retryAfterMs?: number | undefined;
 }
 
@@ -34,8 +31,8 @@ const jitter = 0.2;
 export const retryAfterMsMax = 24 * 60 * 60 * 1000;
 
 /**
- * The time of the next attempt; undefined when the delivery is exhausted. The time is not before
- * the end of the receiver's `Retry-After`, of which at most 24 h count.
+ * The time of the next attempt, at `notBefore` at the earliest; undefined when the delivery is
+ * exhausted.
  *
  * @param random from 0 to 1, for the jitter of ±20 %
  */

@@ -14,7 +14,7 @@ const older = Buffer.alloc(32, 9);
 const rotating = { ...attempt, endpoint: { secrets: [vector.secret, older] as const, headers: {} } };
 
 describe("the headers of an attempt", () => {
-  it("are those of the test vector, and user agent, event, key id, delivery id and attempt number", () => {
+  it("are the test vector's, content type, user agent, event, key id, delivery id and attempt number", () => {
     expect(webhookHeaders(attempt)).toEqual({
       ...vector.headers,
       "content-type": "application/json",
@@ -33,7 +33,7 @@ describe("the headers of an attempt", () => {
     expect(changed.sort()).toEqual(["vidimus-attempt", "webhook-signature", "webhook-timestamp"]);
   });
 
-  it("have one signature per secret, of two parts each, because some libraries fail on more", () => {
+  it("list one `v1,<HMAC>` for each secret in webhook-signature, separated by spaces", () => {
     expect(webhookHeaders(attempt)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
     expect(webhookHeaders(rotating)["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
   });
@@ -61,7 +61,7 @@ describe("the headers of an attempt", () => {
     });
   });
 
-  it("name no key for a ping", () => {
+  it("name no key when the payload has none, as that of a ping", () => {
     const { keyId: _, ...ping } = payload;
     expect(webhookHeaders({ ...attempt, payload: ping })).not.toHaveProperty("vidimus-key-id");
   });

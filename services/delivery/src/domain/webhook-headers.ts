@@ -1,12 +1,11 @@
 import { createHmac, hash } from "node:crypto";
 import type { Endpoint } from "./endpoint.ts";
 
-/** The payload to post. */
 interface Posted {
   readonly webhookId: string;
   /** For example `snapshot.usable`. */
   readonly event: string;
-  /** Key of the trust list that signed the snapshot; absent for other events. */
+  /** Key of the trust list that signed the snapshot; absent for a notice. */
   readonly keyId?: string;
   readonly body: Uint8Array;
 }
@@ -27,9 +26,9 @@ interface WebhookAttempt {
 }
 
 /**
- * Headers of an attempt: the endpoint's own, Standard Webhooks, an HMAC of the body alone, its
- * digest, and ids for support. While a secret rotates, both kinds of HMAC (Standard Webhooks' and
- * that of the body alone) are made with each of the two secrets, the newer first.
+ * Headers of an attempt: the endpoint's own, those of Standard Webhooks, an HMAC and a digest of
+ * the body alone, and ids for support. While a secret rotates, each HMAC is also made with the
+ * older secret.
  */
 export function webhookHeaders(attempt: WebhookAttempt): Record<string, string> {
   const { payload, endpoint, deliveryId, at, replayId } = attempt;

@@ -6,17 +6,14 @@ import { IngestSpan } from "./ingest-span.ts";
 /** Called at the end of a handling, with the error that `Handling.end` was given, if any. */
 type EndListener = (error: unknown) => void;
 
-/**
- * The ingest of one snapshot. Its promise is made when it is asked for, which it seldom is:
- * ten thousand handlings may wait at the start of a burst.
- */
+/** The ingest of one snapshot, from its start until the snapshot is settled or a step fails. */
 export class Handling {
   readonly reference: Reference;
   /** `snapshotKey` of the reference. */
   readonly key: string;
   readonly #span: IngestSpan | undefined;
   readonly #listeners: EndListener[] = [];
-  /** The promise of `stored`; made when a newer snapshot of the document first asks for it. */
+  /** Promise of `stored`, made on demand: few of the thousands of handlings of a burst need it. */
   #stored: PromiseWithResolvers<void> | undefined;
   #isStored = false;
   #end: { readonly error: unknown } | undefined;
@@ -33,7 +30,7 @@ export class Handling {
     return this.#isStored;
   }
 
-  /** Resolves when the snapshot's deliveries are stored or it needs none; otherwise rejects. */
+  /** Resolves when the snapshot's deliveries are stored or none are needed; otherwise rejects. */
   get stored(): Promise<void> {
     if (this.#isStored) return Promise.resolve();
     if (!this.#stored) {
@@ -53,7 +50,6 @@ export class Handling {
     this.#span?.start(traceparent);
   }
 
-  /** Calls the listener at the end, or at once when the handling has ended. */
   onEnd(listener: EndListener): void {
     if (this.#end) listener(this.#end.error);
     else this.#listeners.push(listener);
@@ -64,10 +60,7 @@ export class Handling {
     this.#stored?.resolve();
   }
 
-  /**
-   * Ends the handling. Without an error, the snapshot is settled, or documents does not have it.
-   * Has no effect after the first call.
-   */
+  /** @param error absent when the snapshot is settled, or documents does not have it */
   end(error?: unknown): void {
     // A second end would have `InHand` forget the handling that the snapshot may have got since.
     if (this.#end) return;
@@ -118,7 +111,6 @@ export class InHand {
     return this.#handled.has(snapshotKey(reference));
   }
 
-  /** Number of a tenant's snapshots in ingest. */
   countOf(tenantId: string): number {
     return this.#byTenant.of(tenantId);
   }

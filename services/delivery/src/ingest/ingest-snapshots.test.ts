@@ -122,7 +122,7 @@ it("ingests a burst of 2,560 snapshots in ten full batches", async () => {
   expect([storedOf("burst"), counts.calls]).toEqual([10 * 256, 10]);
 });
 
-it("reads each of 3,000 snapshots of one document at most twice, on average, to store them in order", async () => {
+it("stores 3,000 snapshots of one document in order, with at most 6,000 reads", async () => {
   const { ingest, counts, stored, commit } = openIngest();
   const references = Array.from({ length: 3_000 }, (_, n) => {
     return { tenantId: "acme", documentId: "deep", sequence: n + 1 };

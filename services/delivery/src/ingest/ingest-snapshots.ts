@@ -52,8 +52,8 @@ interface Group {
  * deliveries are stored, passes these to sending, and settles the snapshots. Every step may be
  * repeated, so a process may die between any two.
  *
- * A snapshot has one ingest at a time. Its deliveries are stored after those of all older pending
- * snapshots of its document.
+ * In a process, a snapshot has one ingest at a time. Its deliveries are stored after those of all
+ * older pending snapshots of its document.
  */
 export class Ingest {
   readonly #deps: IngestDeps;
@@ -90,7 +90,6 @@ export class Ingest {
     return untilEnded(this.#start(references));
   }
 
-  /** Whether this process is ingesting a snapshot. */
   isInHand(reference: Reference): boolean {
     return this.#inHand.has(reference);
   }

@@ -3,9 +3,8 @@ import type { Reference } from "../domain/payload.ts";
 
 /**
  * The span of one snapshot's ingest, from its start in this process until the snapshot is settled.
- * A message of the broker names the trace at once. For a snapshot that a walk found, the trace is
- * known only once the snapshot is read. The span is then made late, and states when the ingest
- * began.
+ * A message of the broker names the trace. For other snapshots the trace is known only once the
+ * snapshot is read; the span is then made late, with the time at which the ingest began.
  */
 export class IngestSpan {
   readonly #tracing: Tracing;

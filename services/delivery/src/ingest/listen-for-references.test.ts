@@ -33,7 +33,7 @@ function open(preferred: Set<number>) {
   return { follow, tell, ingested, subjects: () => [...handlers.keys()] };
 }
 
-test("a replica has one subscription while it is alone, and one for each own partition beside others", () => {
+test("a lone replica has one subscription; one among others has one for each partition of its own", () => {
   const preferred = new Set(Array.from({ length: 64 }, (_, partition) => partition));
   const { follow, subjects } = open(preferred);
   expect(subjects()).toEqual([snapshotSubjects]);
@@ -45,7 +45,7 @@ test("a replica has one subscription while it is alone, and one for each own par
   expect(subjects()).toEqual(["vidimus.snapshots.v1.*.1", "vidimus.snapshots.v1.*.9"]);
 });
 
-test("a replica ignores references of tenants of another replica, even on a subject of its own", () => {
+test("a replica ignores references of another replica's tenants, even on a subject that it subscribes to", () => {
   const own = partitionOf("acme");
   expect(partitionOf("rival")).not.toBe(own);
   const { tell, ingested } = open(new Set([own]));

@@ -48,9 +48,7 @@ export function listenForReferences(deps: ListenDeps): () => void {
   return follow;
 }
 
-/**
- * One wildcard when all partitions are preferred, as of a single replica, instead of 64 subjects.
- */
+/** A single replica subscribes to one wildcard instead of 64 subjects. */
 function subjectsOf({ isPreferredForPartition }: ListenDeps): ReadonlySet<string> {
   const partitions = Array.from({ length: snapshotPartitions }, (_, partition) => partition);
   const preferred = partitions.filter(isPreferredForPartition);

@@ -30,12 +30,12 @@ function plan(snapshots: Snapshot[], endpoints: Endpoint[], capacity = 10, inHan
 }
 
 describe("planned deliveries", () => {
-  it("go to every endpoint of the snapshot's tenant", () => {
+  it("go to each endpoint of the snapshot's tenant, and to no other tenant's", () => {
     const endpoints = [endpoint("acme", "e1"), endpoint("acme", "e2"), endpoint("rival", "e3")];
     expect(plan([snapshot("acme", "a")], endpoints).deliveries).toEqual(["e1 a1 leased", "e2 a1 leased"]);
   });
 
-  it("are stored behind older ones of their lane, from the same batch or in hand", () => {
+  it("are behind when the batch has an older one of their lane, or when the lane is in hand", () => {
     const planned = plan(
       [snapshot("acme", "a"), snapshot("acme", "a", 2), snapshot("acme", "b")],
       [endpoint("acme", "e1")],
@@ -45,7 +45,7 @@ describe("planned deliveries", () => {
     expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 a2 behind", "e1 b1 behind"]);
   });
 
-  it("are left to a claim where there is no capacity", () => {
+  it("are left to a claim beyond their endpoint's capacity", () => {
     const planned = plan([snapshot("acme", "a"), snapshot("acme", "b")], [endpoint("acme", "e1")], 1);
     expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 b1 due"]);
   });
@@ -60,7 +60,7 @@ describe("planned deliveries", () => {
     expect([...counts].map(([{ endpointId }, count]) => [endpointId, count])).toEqual([["e1", 2]]);
   });
 
-  it("leave out an endpoint whose filter excludes the snapshot, and list it as excluded instead", () => {
+  it("leave out endpoints whose filter excludes a second snapshot, and list their lanes as excluded", () => {
     const filtering = [
       endpoint("acme", "e1", { events: ["snapshot.withheld"] }),
       endpoint("acme", "e2", { documentTypes: ["core/image"] }),

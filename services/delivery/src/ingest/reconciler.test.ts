@@ -46,7 +46,7 @@ function open(
   return { walks, reconciler };
 }
 
-test("a broker that reconnected between two looks causes a walk over all pending snapshots at once", async () => {
+test("a new broker connection starts a walk over all pending snapshots before the interval ends", async () => {
   const bus: { number: number | undefined } = { number: 1 };
   const { walks, reconciler } = open(bus);
   await vi.waitFor(() => expect(walks).toEqual([true]), patient);

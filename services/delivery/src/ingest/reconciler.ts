@@ -36,13 +36,13 @@ const pagesAhead = 4;
 /**
  * Walks documents' pending snapshots and ingests those that are not in ingest already, so that a
  * lost message or a dead process loses no snapshot. The first walk starts at once, and another one
- * when the broker disconnects or connects again.
+ * within `aloneMs` when the broker disconnects or connects again.
  */
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
-  // The broker connection during the last walk.
+  // Number of the broker connection at the start of the last walk.
   let connection: number | undefined;
-  // The broker connection during the last walk without a fault. With another connection, messages
-  // may have been lost since, so the next walk includes all pending snapshots.
+  // The same for the last walk without a fault. With another connection, messages may have been
+  // lost since, so the next walk includes all pending snapshots.
   let walkedOver: number | undefined;
   let tookOverAt = performance.now();
   let waitingFor = "";
@@ -72,8 +72,8 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
 }
 
 /**
- * Sleeps for `ms`, or until the broker disconnects or connects again; for `aloneMs` while it is not
- * connected.
+ * Sleeps for `ms`, or for `aloneMs` without a `connection`. Ends within `aloneMs` when the broker's
+ * connection is no longer this one.
  */
 async function untilNext(
   { bus, aloneMs }: ReconcilerDeps,
@@ -129,7 +129,7 @@ async function walk(deps: ReconcilerDeps, { isAll, standstill }: WalkScope, sign
 
 /**
  * Makes the filter for one walk. A reference passes when the oldest pending snapshot of its tenant,
- * which the walk lists first, has stood still.
+ * which the walk lists first, has been the same for `overdueMs`.
  */
 function stoodStill(standstill: Standstill, now: number): (reference: Reference) => boolean {
   const tenants = new Map<string, boolean>();

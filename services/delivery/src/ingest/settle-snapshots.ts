@@ -31,8 +31,9 @@ interface Settling {
 }
 
 /**
- * Hands signatures to documents, and ends the pending state of snapshots, many in one call. Rejects
- * for a snapshot whose attestation signing does not accept: it stays pending.
+ * Makes a function that hands signatures to documents and ends the pending state of snapshots, many
+ * in one call. It rejects for a snapshot whose attestation signing does not accept: this snapshot
+ * stays pending.
  */
 export function createSettle({ feed, log }: SettleDeps): Settle {
   const report = createUnsendableReport(log);
@@ -66,8 +67,8 @@ export function settlementToProto(result: Settleable) {
 }
 
 /**
- * Logs each unsendable or unattested snapshot once in ten minutes, because its settling may be
- * repeated.
+ * Logs each unsendable or unattested snapshot at most once in ten minutes, because its settling may
+ * be repeated.
  */
 function createUnsendableReport(log: SettleDeps["log"]) {
   const reported = new LRUCache<string, true>({ max: 10_000, ttl: reportIntervalMs });

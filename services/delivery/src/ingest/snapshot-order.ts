@@ -2,9 +2,8 @@ import { type FeedSnapshot, olderPendingMax, type Reference, snapshotKey } from 
 
 type Pending<H> = readonly [snapshot: FeedSnapshot, handling: H];
 
-/** Pending snapshots, by whether they may be stored now. */
 interface OrderedSnapshots<H> {
-  /** Snapshots whose older pending snapshots are all stored, or are ready, too. */
+  /** Snapshots whose older pending snapshots are each stored or among the ready ones. */
   readonly ready: ReadonlyMap<FeedSnapshot, H>;
   /**
    * The other snapshots, as lists of consecutive ones of one document. A list waits until the older
@@ -55,12 +54,11 @@ export function priorOf({ tenantId, documentId, sequence }: Reference): Referenc
   return { tenantId, documentId, sequence: sequence - 1 };
 }
 
-/** The older pending snapshots that documents has listed with a snapshot. */
 export function olderOf({ tenantId, documentId, olderPending }: FeedSnapshot): Reference[] {
   return olderPending.map((sequence) => ({ tenantId, documentId, sequence }));
 }
 
-/** Whether the list of older pending snapshots may be incomplete. */
+/** Whether documents may have cut the list; not if a full list ends with the prior sequence. */
 export function mayHaveMoreOlder({ olderPending, sequence }: FeedSnapshot): boolean {
   return olderPending.length >= olderPendingMax && olderPending.at(-1) !== sequence - 1;
 }

@@ -59,11 +59,11 @@ async function store(standing: "behind" | "known"): Promise<Arrival[]> {
 
 const { tenantId, documentId, sequence, committedAt } = snapshot;
 
-test("a lane is told of a row behind its bearer although the row's snapshot is not signed yet", async () => {
+test("a lane with a new row behind its bearer is expedited before the row's snapshot is signed", async () => {
   expect(await store("behind")).toMatchObject([{ tenantId, documentId, sequence }]);
 });
 
-test("a lane is told the commit time of a row only if the row was stored earlier", async () => {
+test("a lane is expedited with its row's commit time only if an earlier ingest stored the row", async () => {
   expect((await store("behind"))[0]!.knownSince).toBeUndefined();
   expect(await store("known")).toEqual([{ tenantId, documentId, endpointId: "e1", knownSince: committedAt }]);
 });

@@ -32,8 +32,8 @@ interface ToStore {
 /** Stored deliveries whose snapshots are not signed yet. */
 interface StoredDeliveries {
   /**
-   * Passes the signed ones to sending, and deletes the deliveries of snapshots that can never be
-   * sent.
+   * Deletes the deliveries of snapshots that can never be sent, and passes the leased lanes without
+   * such a delivery to sending.
    */
   send(results: readonly SignResult[]): Promise<void>;
 }
@@ -108,9 +108,9 @@ async function store(
   const lanes = leasedAtFirst.filter((lane) => !withOlder.includes(lane));
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
-  // This must be done before the next snapshot of a document is ingested. In a lane whose bearer
-  // (the row with the lane's lease and due time) has just ended, `expedite` makes the oldest row
-  // the bearer. Otherwise the next snapshot would become the bearer, and be sent before older ones.
+  // In a lane whose bearer (the row with the lane's lease and due time) has just ended, `expedite`
+  // makes the oldest row the bearer. If the next snapshot of the document were stored before that,
+  // its row would become the bearer, and the lane would have to wait for a claim.
   const expedited = [...behind, ...asKnown(stored("known"), snapshots)];
   await deps.lanes.expedite(expedited, now);
   const disabled = new Set(endpoints.flatMap(({ enabled, endpointId }) => (enabled ? [] : endpointId)));
@@ -172,7 +172,9 @@ function leasedLanes(bearers: readonly NewDelivery[], behind: readonly NewDelive
 }
 
 /**
- * Deletes the deliveries of snapshots that can never be sent. Their lanes continue without them.
+ * Deletes the deliveries of snapshots that can never be sent, and releases their lanes.
+ *
+ * @returns the other lanes
  */
 async function withoutUnsendable(
   { deliveries, lanes }: Pick<StoreDeliveriesDeps, "deliveries" | "lanes">,

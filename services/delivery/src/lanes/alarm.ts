@@ -18,10 +18,7 @@ export class Alarm {
     this.#timer = setTimeout(() => this.ring(), ms);
   }
 
-  /**
-   * Sleeps until the alarm rings or the signal aborts, at most for `ms`. Ends at once when the
-   * alarm has rung since the last sleep.
-   */
+  /** Sleeps until the alarm rings or the signal aborts, at most for `ms`. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const ring = () => this.ring();
     const late = setTimeout(ring, ms);

@@ -11,7 +11,7 @@ const endpointsMax = 10_000;
 export class AnswerTimes {
   readonly #meanMs = new LRUCache<string, number>({ max: endpointsMax });
 
-  /** Mean duration of an endpoint's last attempts, in milliseconds; undefined when unknown. */
+  /** In milliseconds; undefined when unknown. */
   of(endpointId: string): number | undefined {
     return this.#meanMs.get(endpointId);
   }

@@ -80,7 +80,7 @@ it("repeats the journaling of an accepted webhook beyond the first lease, while 
   expect(await journal(2)).toEqual({ isLost: false, records: 1 });
 });
 
-it("sends nothing to an endpoint that was disabled while the body was made", async () => {
+it("prepares no attempt at an endpoint that was disabled while the body was made", async () => {
   const { deps } = openDeps(0);
   const endpoint = (await deps.directory.find("e1"))!;
   let enabled = true;
@@ -143,7 +143,7 @@ it("gives up a row nearly 72 hours old when a second read shows its endpoint unc
   expect(await journalOldRow({})).toMatchObject({ ended: ["exhausted"], expedited: 0, reads: 1 });
 });
 
-it("asks for the bodies of a row and of all rows behind it at once, not for those of rows that yielded", async () => {
+it("asks for a row's body together with those of the rows behind it, not of rows that yielded to it", async () => {
   const { deps } = openDeps(0);
   const next: number[][] = [];
   const get: AttemptDeps["payloads"]["get"] = (row, others = []) => {

@@ -46,9 +46,8 @@ export type Prepared =
       readonly payload: Postable;
     }
   /**
-   * `gone`: the endpoint was deleted. `disabled`: the endpoint is disabled. `lost`: this process
-   * has lost the lease, or the lane has no row. `outrun`: the row was to send a snapshot again, and
-   * a newer snapshot of the document has come.
+   * `gone`: the endpoint was deleted. `lost`: this process has lost the lease, or the lane has no
+   * row in memory. `outrun`: the row was to send a snapshot again, and its lane has a newer one.
    */
   | { readonly kind: "gone" | "disabled" | "lost" | "outrun" }
   /**

@@ -4,12 +4,10 @@ import type { EndpointQueue } from "./endpoint-queue.ts";
 /** Most attempts in flight, of one tenant and in total, so that no tenant takes all sockets. */
 const slotsMax = { tenant: 512, all: 1_024 };
 
-/** Counts attempts in flight against their limits. */
 export class AttemptSlots {
   readonly #inFlight = new Holdings();
   readonly #waiting = new Set<EndpointQueue>();
 
-  /** How many more attempts a tenant may start. */
   freeOf(tenantId: string): number {
     return Math.min(slotsMax.tenant - this.#inFlight.of(tenantId), slotsMax.all - this.#inFlight.total);
   }
@@ -27,9 +25,7 @@ export class AttemptSlots {
     this.#waiting.add(queue);
   }
 
-  /**
-   * Removes and returns the queue that has waited longest of those whose tenant has a free slot.
-   */
+  /** Removes and returns the longest waiting queue whose tenant has a free slot. */
   next(): EndpointQueue | undefined {
     for (const queue of this.#waiting) {
       const hasLanes = queue.readyCount > 0;

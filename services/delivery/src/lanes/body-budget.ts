@@ -2,9 +2,6 @@ import { Holdings } from "@vidimus/kit/fair/holdings";
 import type { Delivery } from "../domain/delivery.ts";
 import { snapshotKey } from "../domain/payload.ts";
 
-/**
- * A delivery whose body is needed. Deliveries of a snapshot to several endpoints share one body.
- */
 export type WithBody = Pick<Delivery, "tenantId" | "documentId" | "sequence" | "bodyBytes">;
 
 /** Bodies for which memory is reserved until disposal. */

@@ -68,7 +68,7 @@ it("a claim takes at most 32 lanes while another tenant has just published, and 
   expect(await scopeOf(newGate, quick)).toMatchObject({ limit: 32 });
 });
 
-it("an endpoint that another replica has paused since its gate was known gets no claim", async () => {
+it("nothing is claimed for an endpoint that another replica has paused since its gate was last read", async () => {
   expect(await scopeOf(newGate)).toBeDefined();
   expect(await scopeOf(newGate, { stored: { ...newGate, pausedUntil: Date.now() + 8_000 } })).toBeUndefined();
 });

@@ -12,10 +12,6 @@ interface ClaimRoundsDeps {
   readonly queues: Pick<EndpointQueues, "of" | "find">;
   readonly sender: Pick<Sender, "claim">;
   readonly alarm: Alarm;
-  /**
-   * A replica claims lanes of the tenants that it is preferred for as soon as they are due, and
-   * lanes of other tenants once they are overdue.
-   */
   readonly isPreferredFor: (tenantId: string) => boolean;
   /** Longest sleep; after it, lanes are found that other processes have made due. */
   readonly pollMs: number;
@@ -29,10 +25,7 @@ interface ClaimRoundsDeps {
 
 const retryMs = 250;
 
-/**
- * Has due lanes claimed and sent, until the returned value is disposed. Which lanes are due is read
- * from MongoDB in every round.
- */
+/** Has due lanes claimed and sent until the returned value is disposed. */
 export function startClaiming(deps: ClaimRoundsDeps): AsyncDisposable {
   const standstill = new Standstill(deps.overdueMs);
   return repeat(() => claimRound(deps, standstill), {

@@ -60,7 +60,7 @@ it("when the endpoint becomes slower, the newest lanes, which would wait too lon
   expect(lanes.has({ ...names, documentId: "d9" })).toBe(false);
 });
 
-it("a lane that is claimed again keeps its place", () => {
+it("a lane that is claimed again keeps its position in the queue", () => {
   const lanes = open();
   const [waiting, claimed] = [laneOf("a"), laneOf("a")];
   lanes.push(waiting);
@@ -114,7 +114,7 @@ it("a queue takes no lane whose body does not fit until another lane is released
   expect(queue.push(c)).toBe(true);
 });
 
-it("probes an endpoint at once that was enabled after its breaker had opened", () => {
+it("the next probe is due at once when its endpoint was enabled after the breaker had opened", () => {
   const queue = open();
   const since = now - 60_000;
   queue.adopt({ ...newGate, failures: 5, open: { since, nextProbeAt: now + 240_000, spacingMs: 300_000 } });
@@ -137,9 +137,9 @@ it("a probe that has just become due is left to the preferred replica, an overdu
 });
 
 it.each([
-  ["before its last enabling is as good as none", -1, undefined],
-  ["after its last enabling makes the second one count", 1, "gone"],
-])("a first 410 of an endpoint %s", (_, offset, event) => {
+  ["counts as the first when it was enabled between the two", -1, undefined],
+  ["shows that it is gone when it was not enabled between the two", 1, "gone"],
+])("a second 410 of an endpoint %s", (_, offset, event) => {
   const queue = open();
   const goneAt = now - 300_000;
   queue.applySettings({ maxInFlight: 4, enabledAt: new Date(goneAt - offset) }, now);

@@ -93,14 +93,13 @@ export class EndpointQueue {
     return this.#lanes.has(lane);
   }
 
-  /** Replaces the gate: by the stored one, or by a new one. */
   adopt(gate: GateState): void {
     this.#gate = gate;
   }
 
   /**
-   * Takes over the endpoint's settings. When the endpoint was enabled after its breaker opened, the
-   * next probe waits for nothing but a `Retry-After`, because the receiver may be repaired.
+   * When the endpoint was enabled after its breaker opened, the next probe waits for nothing but a
+   * `Retry-After`, because the receiver may be repaired.
    */
   applySettings({ maxInFlight, ratePerSecond, enabledAt }: QueueSettings, now: number): void {
     this.#limits = ratePerSecond === undefined ? { maxInFlight } : { maxInFlight, ratePerSecond };
@@ -133,7 +132,6 @@ export class EndpointQueue {
     return this.isShut(now) ? 0 : lanesAhead(this.#pace);
   }
 
-  /** How many more lanes may be leased. */
   capacity(now: number): number {
     return Math.max(0, this.depth(now) - this.#lanes.readyCount - this.#inFlight - this.#reserved);
   }
@@ -167,7 +165,7 @@ export class EndpointQueue {
     this.#hasMoreDue = true;
   }
 
-  /** Notes that nothing may be claimed, because the endpoint is disabled or deleted. */
+  /** Forgets that more lanes are due: those of a disabled or deleted endpoint are not claimed. */
   noteDisabled(): void {
     this.#hasMoreDue = false;
   }
@@ -267,7 +265,10 @@ export class EndpointQueue {
     return this.#lanes.takeOut(0);
   }
 
-  /** Takes out the newest lanes, which would wait too long at a slower endpoint; all while shut. */
+  /**
+   * Takes out all but the first `depth` lanes when more than twice as many wait, because the
+   * endpoint has become slower or is shut.
+   */
   takeSurplus(now: number): LeasedLane[] {
     const depth = this.depth(now);
     if (this.readyCount <= 2 * depth) return [];

@@ -30,7 +30,7 @@ function open() {
   return { queues, gates, deleted };
 }
 
-test("a queue that was dropped does not drop the one that has taken its place", () => {
+test("dropping a queue again leaves the next queue of its endpoint as it is", () => {
   const { queues } = open();
   const dropped = queues.of(names);
   queues.forgetIdle(dropped);
@@ -39,7 +39,7 @@ test("a queue that was dropped does not drop the one that has taken its place", 
   expect(queues.find(names.endpointId)).toBe(next);
 });
 
-test("the row of a gate that closes is deleted, though a dropped queue of its endpoint read the row, too", async () => {
+test("an endpoint's stored gate is deleted once its breaker closes, even if a dropped queue has read it", async () => {
   const { queues, gates, deleted } = open();
   const dropped = queues.of(names);
   queues.forgetIdle(dropped);

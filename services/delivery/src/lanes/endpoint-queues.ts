@@ -39,22 +39,20 @@ export class EndpointQueues {
     return this.#queues.get(endpointId);
   }
 
-  /** The queue of an endpoint, made when it is first asked for. */
   of(endpoint: Pick<Lane, "endpointId" | "tenantId">): EndpointQueue {
     const known = this.#queues.get(endpoint.endpointId);
     if (known) return known;
     const queue = new EndpointQueue(endpoint, this.#deps.shared);
-    // All stored gates were read, and since then queues were dropped only when their gates were
-    // blank. So the gate of an endpoint without a queue is blank, too.
+    // After all stored gates were read, queues are dropped only while their gates are blank. So the
+    // gate of an endpoint without a queue is blank.
     if (this.#isKnown(endpoint.tenantId)) queue.adopt(newGate);
     this.#queues.set(endpoint.endpointId, queue);
     return queue;
   }
 
   /**
-   * Drops an idle queue if its gate is blank, or another replica is preferred for its tenant. A
-   * caller may hold a queue that was dropped while the caller waited; the endpoint's next queue is
-   * then left as it is.
+   * Drops a queue that is not needed any more. A caller may hold a queue that was dropped while the
+   * caller waited; the endpoint's next queue then stays.
    */
   forgetIdle(queue: EndpointQueue): void {
     const { endpointId, tenantId } = queue;
@@ -89,7 +87,6 @@ export class EndpointQueues {
     this.#knownSince = takeover;
   }
 
-  /** Whether a queue has no lanes, and its gate is not being stored. */
   #isAtRest(queue: EndpointQueue): boolean {
     return queue.isIdle && queue.inFlight === 0 && !this.#deps.gates.isKeeping(queue);
   }

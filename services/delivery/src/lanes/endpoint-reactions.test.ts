@@ -24,9 +24,9 @@ const disabled: ManagedEndpoint = { ...endpoint, enabled: false, disabled: { rea
 test.each([
   ["an endpoint that was deleted counts as disabled", undefined, undefined, true],
   ["an endpoint that was disabled before counts as disabled", disabled, disabled, true],
-  ["an endpoint that is deleted meanwhile counts as disabled", endpoint, undefined, true],
-  ["an endpoint that is disabled meanwhile counts as disabled", endpoint, disabled, true],
-  ["an endpoint that is changed otherwise meanwhile counts as enabled", endpoint, endpoint, false],
+  ["an endpoint that somebody deletes at the same time counts as disabled", endpoint, undefined, true],
+  ["an endpoint that somebody disables at the same time counts as disabled", endpoint, disabled, true],
+  ["an endpoint that somebody changes otherwise at the same time counts as enabled", endpoint, endpoint, false],
 ])("after its 410s, %s", async (_title, found, foundLater, isDisabled) => {
   const find = vi.fn(async () => foundLater).mockResolvedValueOnce(found);
   const endpoints = { find, replace: async () => false } as unknown as Stores["endpoints"];

@@ -14,7 +14,7 @@ interface ReactionDeps extends Pick<Stores, "deliveries" | "endpoints" | "lanes"
   readonly log: Logger;
 }
 
-/** Disables endpoints that are gone, and announces changes to the tenant's endpoints. */
+/** Disables endpoints that answer 410; announces changed endpoints to the tenant's endpoints. */
 export type EndpointReactions = ReturnType<typeof createReactions>;
 
 const announceRetryMs = 1_000;
@@ -29,16 +29,13 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     const isDone = () => work().then(() => true);
     if (!(await untilDone(isDone, { signal, retryMs: announceRetryMs, onFailure }))) throw signal.reason;
   };
-  /**
-   * Sends the notices of an endpoint, in the background, to the endpoints that ask for the events.
-   */
   const announce = (endpoint: ManagedEndpoint) => {
     // When this process stops before the notices are announced, another process finds them.
     repeated(endpoint.endpointId, () => announceNotices(announcing, endpoint)).catch(() => {});
   };
   /**
-   * Disables an endpoint that answered 410 twice. @returns false when somebody else changed it
-   * meanwhile: it stays enabled, and the next 410 disables it
+   * Disables an endpoint that answered 410 twice. @returns false when it is still enabled, because
+   * somebody else changed it meanwhile: the next 410 disables it
    */
   const disableGone = async ({ tenantId, endpointId }: EndpointKey) => {
     const found = await endpoints.find(tenantId, endpointId);

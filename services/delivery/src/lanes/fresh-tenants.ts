@@ -16,7 +16,6 @@ export class FreshTenants {
     this.#tenants.set(tenantId, true);
   }
 
-  /** Whether a snapshot of another tenant was ingested within the last second. */
   hasOthers(tenantId: string): boolean {
     return this.#tenants.keys().some((each) => each !== tenantId);
   }

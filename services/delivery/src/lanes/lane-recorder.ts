@@ -3,16 +3,14 @@ import type { Journaled, LaneJournal } from "../store/lane-journal.ts";
 import type { LaneRecord } from "../store/lane-records.ts";
 
 /**
- * Milliseconds between two batches of lanes without further rows, unless a batch is full: no next
- * row waits for their record.
+ * Least time between two batches of records that leave their lanes without rows, unless a batch is
+ * full. No next row waits for such a record, so the batches may grow meanwhile.
  */
 const endedSpacingMs = 25;
 
-/** Makes a function that journals single records by batches of `LaneJournal.record`. */
 export function createRecorder(journal: Pick<LaneJournal, "record">): (record: LaneRecord) => Promise<Journaled> {
   return createBatcher<LaneRecord, Journaled>({
     itemsMax: 256,
-    // The next batch is journaled while one is running.
     inFlightMax: 2,
     laneOf: ({ step }) => (step.next === "empty" ? "ended" : "going on"),
     spacingMsOf: (kind) => (kind === "ended" ? endedSpacingMs : 0),

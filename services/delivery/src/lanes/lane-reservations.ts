@@ -24,17 +24,17 @@ interface Waiting {
 }
 
 /**
- * Longest time that a batch of ingest waits for capacity. Until then it keeps one of the few slots
- * for bursts; tenants without a burst need none.
+ * Longest time that a batch of ingest waits for capacity. Meanwhile it keeps one of the slots for
+ * bursts (`burstBatchesMax`), so other tenants' bursts may wait, too.
  */
 const waitMsMax = 500;
 /** Interval of the check whether the endpoints that a batch waits for still answer. */
 const lookMs = 100;
 
 /**
- * Grants capacity to ingest. When lanes leave, the waiting batches are examined, the oldest first;
- * a batch gets its capacity once quick endpoints have enough for it. A lane that is stored with a
- * lease is sent without a claim, so a burst waits for quick endpoints, and for no others.
+ * Grants capacity to ingest, first to the batch that has waited longest. A lane that is stored with
+ * a lease is sent without a claim, so a burst waits for capacity at quick endpoints. It does not
+ * wait for others, which would take too long.
  */
 export class LaneReservations {
   readonly #bodies: Pick<BodyBudget, "hold">;
@@ -63,8 +63,8 @@ export class LaneReservations {
   }
 
   /**
-   * Ends the wait of batches whose quick endpoints have the wanted capacity, or all that they can
-   * have. Call this when lanes have left, or when an endpoint is no longer quick.
+   * Ends the wait of batches for which there is capacity now (see `reserve`). Call this when lanes
+   * have left.
    */
   noteCapacity(): void {
     for (const { wanted, grant: grantNow } of this.#waiting) if (hasCapacity(wanted)) grantNow();
@@ -96,9 +96,6 @@ export class LaneReservations {
   }
 }
 
-/**
- * Whether each quick endpoint has capacity for its wanted lanes, or all the capacity it can have.
- */
 function hasCapacity(wanted: readonly WantedLanes[]): boolean {
   const now = Date.now();
   return wanted.every(

@@ -31,10 +31,10 @@ export class LanesInHand {
   }
 
   /**
-   * Adds a leased lane when its body fits. When this process has lost an earlier lease of the lane
-   * and claimed the lane again, the new lease replaces the old one. If an attempt under the old
-   * lease is still in flight, the lane is not queued, but waits until the new lease ends: otherwise
-   * the webhook would be sent twice at the same time.
+   * Adds a leased lane. When this process has lost an earlier lease of the lane and claimed the
+   * lane again, the new lease replaces the old one. If an attempt under the old lease is still in
+   * flight, the lane is not queued, but waits until the new lease ends: otherwise the webhook would
+   * be sent twice at the same time.
    *
    * @returns false when its body does not fit; release the lease then
    */
@@ -57,7 +57,7 @@ export class LanesInHand {
     return this.#ready.splice(0, count);
   }
 
-  /** Takes out all waiting lanes but the first `butFirst` ones. They are no longer in hand. */
+  /** Takes out all waiting lanes but the first `butFirst`. The taken ones are no longer in hand. */
   takeOut(butFirst: number): LeasedLane[] {
     const taken = this.#ready.splice(butFirst);
     for (const lane of taken) this.release(lane);

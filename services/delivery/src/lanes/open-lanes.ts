@@ -59,11 +59,11 @@ export interface Lanes {
   readonly leaseMs: number;
   readonly deleteUndelivered: DeleteUndelivered;
   readonly announce: EndpointReactions["announce"];
-  /** Makes the next probe of an endpoint due at once if the endpoint's breaker is open. */
+  /** Lets the next probe of an open breaker wait for nothing but a `Retry-After`. */
   wantProbe(endpoint: EndpointKey): Promise<void>;
   /**
-   * Ends the backoff of all lanes of an endpoint that have no lease, and makes its next probe due
-   * at once if its breaker is open. Breaker and limits still apply.
+   * Ends the backoffs of an endpoint's lanes without a lease, and calls `wantProbe`. Breaker and
+   * limits still apply.
    */
   expediteAll(endpoint: EndpointKey): Promise<void>;
   /**
@@ -77,8 +77,8 @@ export interface Lanes {
 const bodyBytesMax = 40 * 1024 * 1024;
 
 /**
- * Opens the parts that attempt deliveries, whether ingest passes them on or they become due.
- * Resolves once the stored gates are read; nothing is sent before.
+ * Opens the parts that attempt deliveries. Resolves once the stored gates are read; nothing is sent
+ * before.
  */
 export async function openLanes(stack: AsyncDisposableStack, deps: LanesDeps, signal: AbortSignal): Promise<Lanes> {
   const { lanes, endpoints, deliveries, laneEndings, states, pace, registry, isPreferredFor, log } = deps;

@@ -13,7 +13,7 @@ export interface StoredPayload {
 
 export interface PayloadCache {
   put(stored: StoredPayload): void;
-  /** Notes the end of a snapshot's delivery. A payload of `put` is dropped after `uses` of them. */
+  /** Notes that a delivery has ended. After `uses` such calls, the payload of `put` is dropped. */
   noteEnded(reference: Reference): void;
   /** Starts making the payloads that are not cached. */
   prefetch(references: readonly Reference[]): void;
@@ -21,8 +21,8 @@ export interface PayloadCache {
    * Returns the payload; undefined when documents or signing have none. Rejects when one of them is
    * unavailable.
    *
-   * @param next the snapshots that the caller will ask for next; the payloads of the first 63 are
-   * begun at the same time
+   * @param next the snapshots that the caller will ask for next; when the payload must be made, the
+   * payloads of the first 63 are begun with it
    */
   get(reference: Reference, next?: readonly Reference[]): Promise<Payload | undefined>;
   /** Mean size of the last bodies, in bytes. */
@@ -108,7 +108,6 @@ export function createPayloadCache(deps: PayloadCacheDeps, fresh: FreshTenants, 
   };
 }
 
-/** Shares the making of a payload between concurrent callers. */
 function onceAtATime(make: MakePayload): MakePayload {
   const underway = new Map<string, Promise<Payload | undefined>>();
   return (reference) => {

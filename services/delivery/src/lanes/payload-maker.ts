@@ -60,10 +60,6 @@ async function make(
   return references.map((reference) => made.get(snapshotKey(reference)));
 }
 
-/**
- * Runs one piece of work after the other, each followed by a rest of twice its duration, at most a
- * second.
- */
 function createTurns() {
   let turn: Promise<unknown> = Promise.resolve();
   return <Result>(work: () => Promise<Result>): Promise<Result> => {

@@ -48,8 +48,9 @@ export class StoredGates {
   }
 
   /**
-   * Reads the stored gate of a queue. The queue adopts it when its own is not known, or when
-   * another process has stored or deleted it since. When it rejects, nothing may be sent.
+   * Reads a queue's stored gate. The queue adopts it if it has no gate yet, or if another process
+   * has changed the stored gate since this one last read or wrote it. When the read rejects, claim
+   * nothing.
    */
   async refresh(queue: EndpointQueue): Promise<void> {
     const [known, written] = [this.#generations.get(queue), this.#written.get(queue)];
@@ -61,7 +62,6 @@ export class StoredGates {
     if (!isOwn && state?.generation !== known) this.#follow(queue, state);
   }
 
-  /** Gives a queue its stored gate, or a new gate when none is stored. */
   adopt(queue: EndpointQueue, state: EndpointState | undefined): void {
     queue.adopt(state?.gate ?? newGate);
     if (state) this.#generations.set(queue, state.generation);

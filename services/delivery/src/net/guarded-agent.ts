@@ -21,7 +21,7 @@ interface GuardedAgentOptions {
 
 /**
  * An HTTP agent that dials only checked addresses. It dials the result of the checked lookup, so a
- * name cannot change between check and dial. A proxy is told this address, too.
+ * name's address cannot change between check and dial. A proxy is told this address, too.
  *
  * Node calls no lookup for an IP literal, so pass each URL to `assertMayDial` before the first
  * request.

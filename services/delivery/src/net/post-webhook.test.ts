@@ -202,7 +202,7 @@ describe("the guard", () => {
     expect(server.connections()).toBe(0);
   });
 
-  it("refuses a port that is not in the list with a message that names the setting", async () => {
+  it("refuses a port that is not allowed, with a message that names DELIVERY_ALLOW_PORTS", async () => {
     await using server = await listen((_request, response) => response.end());
     await using sender = openPost({ allowPorts: "443" });
     const { failure, detail } = await sender.post(`http://127.0.0.1:${server.port}/`);

@@ -61,7 +61,6 @@ export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions
   };
 }
 
-/** A webhook's URL, in the parts that undici takes. */
 type Target = Pick<Dispatcher.DispatchOptions, "path"> & { readonly origin: string };
 
 const targetsMax = 1_000;

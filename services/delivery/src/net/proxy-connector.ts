@@ -29,8 +29,8 @@ interface ProxyConnectorOptions {
 
 /**
  * Opens connections to receivers through a proxy with HTTP's CONNECT. The proxy is told a checked
- * address instead of the name, which it would resolve again to an unchecked one. TLS ends at the
- * receiver, whose certificate is verified against the name.
+ * address instead of the name, which it would resolve again, maybe to another address. TLS ends at
+ * the receiver, whose certificate is verified against the name.
  */
 export function createProxyConnector({
   proxy,

@@ -8,10 +8,8 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 const cacheMs = 10_000;
 
 /**
- * Asks DNS for A and AAAA records, and caches answers for ten seconds. Asks nothing for localhost.
- *
- * It uses `dns.resolve*`, because `dns.lookup` runs on the thread pool, which a few slow names
- * would block for the whole process.
+ * Asks DNS for A and AAAA records with `dns.resolve*`, because `dns.lookup` runs on the thread
+ * pool, which a few slow names would block for the whole process.
  */
 export function createResolve(): Resolve {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -34,9 +34,8 @@ export interface ReplaySnapshotDeps extends ResendDeps {
 const refusalsMax = 4;
 
 /**
- * Sends a snapshot of the replay; after four refusals gives up on it. A pending snapshot is
- * skipped, even when ingest has not stored its delivery yet: otherwise the replay would store a
- * final row, and ingest could no longer store its pending row under the same id.
+ * Skips a pending snapshot, even when ingest has not stored its delivery yet: otherwise the replay
+ * would store a final row, and ingest could no longer store its pending row under the same id.
  *
  * @throws Unreachable when an attempt has failed: the replay then waits, and later repeats its page
  */

@@ -21,13 +21,13 @@ interface Resend {
   readonly replayId: string;
   /** Sent as `vidimus-attempt`: from 1 in a replay, the delivery's next number in a redelivery. */
   readonly attempt: number;
-  /** Whether no attempt follows this outcome even if it is a refusal. */
+  /** Whether no attempt follows this outcome, even if the receiver has not accepted. */
   readonly isLast: (outcome: AttemptOutcome) => boolean;
 }
 
 /**
- * Posts a snapshot once, outside of its lane, and records the attempt. When the process dies
- * between post and record, the replay's next process posts the webhook again, with the same id.
+ * Posts a webhook once, outside of its lane, and records the attempt. When the process dies between
+ * post and record, the replay's next process posts the webhook again, with the same id.
  *
  * @returns undefined when documents or signing have no such snapshot, or the endpoint does not ask
  * for its event

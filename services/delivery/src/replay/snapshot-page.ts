@@ -15,7 +15,6 @@ export interface SnapshotPage {
   readonly nextPageToken: string;
 }
 
-/** The part of a replay by which documents lists its snapshots. */
 type Range = Pick<Replay, "tenantId" | "since" | "until" | "latestOnly" | "documentTypes">;
 
 export async function readPage(

@@ -28,7 +28,6 @@ export function startReplays(deps: ReplaysDeps): AsyncDisposable {
   const alarm = new Alarm();
   const record = createBatcher<Resent, void>({
     itemsMax: 128,
-    // The next batch is recorded while one is running.
     inFlightMax: 2,
     run: async (resent) => {
       await deps.deliveryLog.recordResent(resent, new Date());

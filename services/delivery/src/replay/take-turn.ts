@@ -30,9 +30,9 @@ interface NextTurn {
 }
 
 /**
- * Most snapshots of one page. After a crash another process examines at most one page again. The
- * next page begins only after the slowest answer of this one, because both may have snapshots of
- * the same document.
+ * Most snapshots of one page. More would be examined again after a crash. Fewer would make a replay
+ * wait more often: the next page begins only after the slowest answer of this one, because both may
+ * have snapshots of the same document.
  */
 const pageMax = 128;
 
@@ -122,7 +122,7 @@ async function replayPage(
 
 /**
  * The `snapshotKey`s of the settled snapshots: those whose signatures documents has. Empty for a
- * replay without `missing`, because only snapshots without a delivery must be settled.
+ * replay without `missing`: being settled matters only for snapshots without a delivery.
  */
 async function settledOf(
   { audit }: Pick<ReplayTurnDeps, "audit">,
@@ -156,7 +156,6 @@ async function runBeside(
   failed.signal.throwIfAborted();
 }
 
-/** Makes a function that waits until the endpoint's rate allows another attempt. */
 function createPace({ ratePerSecond }: Endpoint): (signal: AbortSignal) => Promise<void> {
   let nextAt = 0;
   return async (signal) => {

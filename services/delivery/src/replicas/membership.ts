@@ -9,9 +9,7 @@ import type { ReplicaStore } from "../store/replica-store.ts";
 const beatMs = 1_000;
 /** A replica that was not seen for this long counts as gone. */
 const freshMs = 4_000;
-/**
- * Most tenants whose partition is cached, because hashing each reference is noticeable in a burst.
- */
+/** Most tenants whose partition is cached; hashing for each reference is noticeable in a burst. */
 const tenantsMax = 10_000;
 
 interface MembershipDeps {
@@ -25,8 +23,8 @@ interface MembershipDeps {
 
 /**
  * Knows for which tenants this replica is preferred. A wrong answer may delay webhooks, or give an
- * endpoint attempts from two replicas, above its limits. It does not give two replicas one lane,
- * because the rows decide who sends.
+ * endpoint attempts from two replicas, above its limits. It gives no lane to two replicas,
+ * because an attempt needs the lane's lease.
  */
 export class Membership implements AsyncDisposable {
   readonly #deps: MembershipDeps;
@@ -46,7 +44,8 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Joins the other replicas, and replaces one with the same address. Resolves once they are known.
+   * Joins the other replicas, and replaces one with the same address. Resolves once the others are
+   * known.
    */
   static async join(deps: MembershipDeps): Promise<Membership> {
     await deps.replicas.join(deps.replica, deps.address);

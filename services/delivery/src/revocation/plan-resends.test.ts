@@ -42,7 +42,7 @@ function plan(fates: readonly [string, DeliveryFate][], of: Partial<Endpoint> = 
   return planResends({ snapshot, signingNumber }, [{ ...endpoint, ...of }], new Map(fates), now);
 }
 
-test("an endpoint that has the snapshot with the old signature gets it as _r2, in a new delivery", () => {
+test("an endpoint that has the old signature gets a new delivery, with a webhook id that ends in _r2", () => {
   const [delivery, ...more] = plan([fate(1, "delivered")]);
   expect(more).toEqual([]);
   expect(delivery).toMatchObject({ sequence: 4, signingNumber: 2, createdAt: now, standing: "due" });
@@ -75,7 +75,7 @@ test("exactly the tenant's endpoints with matching filters get a delivery, disab
   expect(plan(had, { enabled: false })).toMatchObject([{ standing: "due" }]);
 });
 
-test("after a second revocation an endpoint that has the snapshot as _r2 gets it as _r3", () => {
+test("after a second revocation an endpoint that accepted webhook id _r2 gets webhook id _r3", () => {
   const [delivery] = plan([fate(1, "delivered"), fate(2, "delivered")], {}, 3);
   expect(delivery!.webhookId).toMatch(/_4_r3$/);
   expect(plan([fate(1, "delivered"), fate(2, "pending", 3)], {}, 3)).toEqual([]);

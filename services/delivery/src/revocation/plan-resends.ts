@@ -19,9 +19,8 @@ export function deliveryIdsUpTo({ snapshot, signingNumber }: SignedAnew, endpoin
 }
 
 /**
- * Plans deliveries of a snapshot that was signed again: to each endpoint that has it with a
- * signature of the revoked key and still wants it. Pending deliveries get the new signature anyway,
- * and endpoints whose delivery was given up or superseded have not accepted the old one.
+ * Plans deliveries of a snapshot that was signed again: to each endpoint that has accepted it only
+ * with earlier signatures, and still wants it.
  *
  * @param fates from delivery id to fate, for earlier deliveries as far as their rows are kept
  */
@@ -50,9 +49,10 @@ export function planResends(
  * Whether the endpoint has accepted the snapshot, and only with old signatures. A pending delivery
  * needs no other one, because it gets the new signature before it is sent.
  *
- * @param known the endpoint's deliveries of the snapshot; empty when their rows were deleted after
- * 30 days
- * @param isOlder whether the endpoint existed when the snapshot was committed
+ * @param known the endpoint's deliveries of the snapshot; empty also when their rows were deleted
+ * after 30 days
+ * @param isOlder whether the endpoint existed when the snapshot was committed. If so, and without
+ * rows, it counts as having accepted the snapshot
  */
 function hasOldSignature(known: readonly DeliveryFate[], webhookId: string, isOlder: boolean): boolean {
   if (known.length === 0) return isOlder;

@@ -22,9 +22,8 @@ export type Signed = Exclude<SignResult, { isUnattested: true }>;
 
 /**
  * Has snapshots signed again, notes in `resends` that they must be sent again, and hands the
- * signatures to documents. The notes come first: if the process dies before the hand-over, a
- * repetition still finds the snapshots by their old signatures in documents, which the hand-over
- * replaces.
+ * signatures to documents. The notes come first: after the hand-over, documents has no old
+ * signature by which a repetition could find the snapshots.
  *
  * @returns the number of replaced signatures
  */

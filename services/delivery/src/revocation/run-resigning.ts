@@ -29,8 +29,8 @@ const reportEveryMs = 60_000;
 /**
  * Does the work that follows a revocation: replaces signatures of unlisted keys in documents, then
  * sends the newest snapshots of documents again. Signatures come first: sending takes more than an
- * hour for 100,000 documents, and another revocation interrupts it. Every step may be repeated, and
- * progress is stored, so another process can continue.
+ * hour for a tenant's 100,000 documents, and another revocation interrupts it. Every step may be
+ * repeated, and progress is stored, so another process can continue.
  *
  * @returns when all is done, or another process has the lease
  */
@@ -63,13 +63,16 @@ function newlyRevoked({ revoked }: RunResigningDeps, { doneKeyIds }: ClaimedResi
 function begin({ hasFinished }: ClaimedResigning, keyIds: string[]): ResigningRun {
   const now = new Date();
   const phase = keyIds.length === 0 && hasFinished ? "send" : "walk";
-  // Without a revocation that delivery has seen, no signature of a revoked key can still be on its
-  // way.
+  // When delivery has seen no revocation, no signature of a revoked key is still on its way to
+  // documents, so one pass is enough.
   const since = keyIds.length > 0 ? now : new Date(0);
   return { keyIds, since, phase, passAt: now, pageToken: "", replaced: 0 };
 }
 
-/** Replaces signatures until none of a revoked key is left. @returns undefined without the lease */
+/**
+ * Runs passes until one has found every signature of a revoked key. @returns undefined without the
+ * lease
+ */
 async function walkAll(
   deps: RunResigningDeps,
   claimed: ClaimedResigning,

@@ -14,12 +14,12 @@ interface SendAgainDeps {
 }
 
 /**
- * Stores deliveries of one tenant's snapshots that were signed again. Their lanes send the
- * deliveries. A repeated call stores nothing twice.
+ * Stores deliveries of one tenant's snapshots that were signed again, and makes their lanes due. A
+ * repeated call stores nothing twice.
  *
- * A snapshot must not be sent after a newer one of its document. A newer row that is stored later
- * stands behind it in its lane. When the lane has a newer row already, the new row is ended here.
- * If the process dies before that, `prepareAttempt` ends the new row instead of sending it.
+ * A snapshot must not be sent after a newer one of its document. So a stored delivery is ended at
+ * once when its lane has a newer snapshot; if the process dies before that, `prepareAttempt` ends
+ * the delivery. A newer snapshot that is stored later waits behind the delivery.
  *
  * @returns how many deliveries were stored and are left to be sent
  */

@@ -19,7 +19,7 @@ export interface SendResendsDeps extends ReplaceSignaturesDeps {
  * newest of their documents; older ones are of no use to receivers. Once the deliveries are stored,
  * all that were taken are removed from `resends`.
  *
- * @param limit most snapshots, up to 256
+ * @param limit most snapshots that are taken; at most 256, the limit of `getSignatures`
  * @returns how many deliveries were stored and are left to be sent
  */
 export async function sendResends(

@@ -15,8 +15,8 @@ interface ResigningDeps extends Omit<RunResigningDeps, "isListed" | "revoked"> {
 }
 
 /**
- * After a key was revoked, replaces its signatures and sends the newest snapshots of their
- * documents again.
+ * After a key was revoked, replaces its signatures, and sends those snapshots again that are the
+ * newest of their documents.
  */
 interface Resigning extends AsyncDisposable {
   /**
@@ -83,9 +83,9 @@ function startLooking(deps: ResigningDeps, noted: Noted): AsyncDisposable {
 }
 
 /**
- * Works unless another process does, and renews the lease meanwhile. Ends when the lease is lost.
+ * Works under the lease, which is renewed meanwhile. Resolves also when the lease is lost.
  *
- * @returns false when another process has the lease
+ * @returns false when another process has the lease at the start
  */
 async function workIfFree(deps: ResigningDeps, stopped: AbortSignal): Promise<boolean> {
   const { leaseMs, resigning, trustList } = deps;

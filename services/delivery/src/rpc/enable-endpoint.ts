@@ -15,10 +15,7 @@ export interface EnableEndpointDeps extends DisableEndpointDeps {
   expedite: (endpoint: EndpointKey) => void;
 }
 
-/**
- * Enabling writes the endpoint's row and an audit entry. It need not change deliveries, because
- * disabling has changed none. `expedite` only ends backoffs.
- */
+/** Enabling need not change deliveries, because disabling has changed none. */
 export function enableEndpoint(
   deps: EnableEndpointDeps,
   mayChange: MayChange,

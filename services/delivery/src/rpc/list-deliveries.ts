@@ -64,9 +64,9 @@ async function endpointsOf(
 }
 
 /**
- * Selects the deliveries of a webhook. The id of a delivery is a hash of its endpoint and of the
- * webhook id with which it was stored, so this needs no index. A delivery that was stored with an
- * earlier id of the webhook has the later one only once it was sent with that.
+ * Selects the deliveries of a webhook by their ids: each is a hash of the endpoint and of the
+ * webhook id with which the delivery was stored. A delivery that was stored with an earlier id of
+ * the webhook is left out, by `butWebhookIds`, until it was sent with this one.
  */
 function sentAs(endpoints: ReadonlyMap<string, unknown>, webhookId: string) {
   const butWebhookIds = earlierWebhookIds(webhookId);

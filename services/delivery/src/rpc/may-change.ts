@@ -5,12 +5,14 @@ import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/context/call-context";
 
 /**
- * Returns the author of a change. Throws DomainError `permission_denied` when the caller may
- * neither change endpoints nor have webhooks sent again, which the same callers may.
+ * Checks that a caller may change endpoints and have webhooks sent again; one rule covers both.
+ *
+ * @returns the author for the audit log
+ * @throws DomainError `permission_denied`
  */
 export type MayChange = (context: HandlerContext) => AuditAuthor;
 
-/** The rule of the teams door: roles owner, admin and integrator may. */
+/** The rule of the teams door. */
 export const integratorsMayChange: MayChange = (context) => {
   const call = callContext(context);
   if (isAdministrator(call.role) || call.role === "integrator") return authorOf(call);

@@ -15,7 +15,6 @@ export interface TestEndpointDeps {
   expediteAll: (endpoint: EndpointKey) => Promise<void>;
 }
 
-/** When the receiver accepts the ping, the endpoint's waiting deliveries are due at once. */
 export function testEndpoint(
   { endpoints, post, expediteAll }: TestEndpointDeps,
   mayChange: MayChange,

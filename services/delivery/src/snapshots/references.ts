@@ -19,13 +19,13 @@ export function referenceFromProto({ tenantId, documentId, sequence }: SnapshotR
 const referencesMax = 64;
 /**
  * A tenant id of 32, a UUID of 36, a number of 8, a type name of 97 and a traceparent of 55 bytes
- * take 237 with their tags.
+ * take 240 with all tags and lengths.
  */
 const messageBytesMax = referencesMax * 248;
 
 /**
- * Reads the references of a broker message. Everything is checked, because any process in the
- * cluster can send one.
+ * Reads the references of a broker message. They are checked, because a broker without permissions
+ * takes messages from every process.
  *
  * @throws DomainError `invalid` when no transaction can have announced these references; Error when
  * the bytes are not references

@@ -37,6 +37,6 @@ test("a malformed digest makes its own snapshot unsendable, and no other one of 
 
 test("while signing cannot be used, nothing is unsendable: the batch fails as a whole", async () => {
   const off = { signSnapshots: () => Promise.reject(new ConnectError("no key", Code.FailedPrecondition)) };
-  const signed = signSnapshots({ signing: off }, [snapshotOf("a")], new AbortController().signal);
+  const signed = signSnapshots({ signing: off }, [snapshotOf("a"), snapshotOf("b")], new AbortController().signal);
   await expect(signed).rejects.toThrow("no key");
 });

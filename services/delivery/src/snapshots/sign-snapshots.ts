@@ -5,15 +5,14 @@ import { createPayload, type FeedSnapshot, type Payload, type SnapshotSignature 
 /** Why a snapshot can never be sent. */
 export type Unsendable = "bytes_differ" | "signed_differently" | "refused_by_signing";
 
-/** A signature as signing returns it. */
 export interface EndorsedSignature extends SnapshotSignature {
   /** Signing's endorsement for documents, which delivery passes on unread. */
   readonly endorsement: Uint8Array;
 }
 
 /**
- * Signing's result for a snapshot. `isUnattested`: signing does not accept documents' attestation.
- * It may accept it later, when both have the same key again, so the snapshot stays pending.
+ * Signing's result for a snapshot. `isUnattested`: signing does not accept documents' attestation,
+ * but may later, when both have the same key again, so the snapshot stays pending.
  */
 export type SignResult =
   | { readonly snapshot: FeedSnapshot; readonly isUnattested: true }
@@ -25,9 +24,10 @@ interface SignSnapshotsDeps {
 }
 
 /**
- * Has at most 256 snapshots signed. A snapshot that was signed before gets the same signature, or a
- * new one when the key of the old one was revoked. Rejects when signing is unavailable.
+ * Has snapshots signed. A snapshot that was signed before gets the same signature, or a new one
+ * when the key of the old one was revoked. Rejects when signing is unavailable.
  *
+ * @param snapshots at most 256
  * @param trace options of the call, from `tracedFor`
  */
 export async function signSnapshots(

@@ -36,8 +36,7 @@ export class AuditedEndpoints {
   }
 
   /**
-   * Deletes an endpoint, also one whose secret or headers cannot be decrypted: nothing is sent to
-   * such an endpoint, and its alarm ends when it is deleted.
+   * Deletes an endpoint, also one whose secret or headers cannot be decrypted.
    *
    * @returns whether there was such an endpoint
    */

@@ -4,8 +4,8 @@ import { bearerFields, type LaneRecord } from "./lane-records.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /**
- * Whether a record only says that the last row of a lane was delivered, under the webhook id that
- * the row has. Most records do.
+ * Whether a record only says that the one row left of a lane was delivered, under the webhook id
+ * that the row has. Most records do.
  */
 export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
   const { attempted, ended, changed, next } = step;

@@ -4,7 +4,6 @@ import { hourMs, type StoredState } from "../domain/delivery-log.ts";
 import { pendingIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Which deliveries are counted; all have the same state. */
 interface CountQuery {
   readonly tenantId: string;
   readonly endpointIds: readonly string[];
@@ -37,7 +36,7 @@ export const countIndexes = {
   },
 } as const satisfies CollectionIndexes;
 
-/** Counts `deliveries` by the hour. */
+/** Counts pending deliveries by the hour of `createdAt`, and the others by that of `endedAt`. */
 export class DeliveryCountStore {
   readonly #rows: Collection<DeliveryRow>;
 

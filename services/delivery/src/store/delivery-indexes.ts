@@ -14,12 +14,10 @@ export const pendingIndex = "pending_by_time";
 
 /**
  * Indexes of `deliveries`, beside `logIndexes` and `countIndexes`. The first four contain only
- * undelivered rows, so that their size follows the backlog and not the history. Deliveries are
- * unique by their id.
+ * undelivered rows, so that their size follows the backlog and not the history.
  */
 export const deliveryIndexes = {
-  // Unique, so that a lane has one bearer whatever processes believe: a newer row cannot be sent
-  // beside an older one.
+  // Unique, so that a lane never has two bearers: a newer row cannot be sent beside an older one.
   bearer: {
     key: { tenantId: 1, documentId: 1, endpointId: 1 },
     unique: true,

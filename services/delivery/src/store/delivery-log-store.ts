@@ -131,8 +131,8 @@ export class DeliveryLogStore {
   }
 
   /**
-   * Records attempts at deliveries that are final or not stored. A delivery that became pending
-   * meanwhile is not changed.
+   * Records attempts at deliveries that are final or not stored. A delivery that was stored as
+   * pending meanwhile is not changed.
    */
   async recordResent(resent: readonly Resent[], now: Date): Promise<void> {
     const operations = resent.map((each) => recordOf(each, now));

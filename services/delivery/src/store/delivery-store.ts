@@ -69,11 +69,7 @@ export class DeliveryStore {
     await this.#rows.deleteMany({ _id: { $in: [...deliveryIds] }, attemptCount: 0 });
   }
 
-  /**
-   * Deletes up to a thousand undelivered deliveries to an endpoint. Final ones are kept.
-   *
-   * @returns whether there may be more
-   */
+  /** Deletes up to a thousand deliveries. @returns whether there may be more */
   async deletePending(tenantId: string, endpointId: string): Promise<boolean> {
     const ofEndpoint = { tenantId, endpointId, state: "pending" } as const;
     const found = this.#rows.find(ofEndpoint, { projection: { _id: 1 }, limit: deletedMax }).hint(pendingIndex);
@@ -83,7 +79,6 @@ export class DeliveryStore {
   }
 }
 
-/** Whether a delivery has its lane's due time: it is leased, or due for a claim. */
 function isBearer({ standing }: NewDelivery): boolean {
   return standing === "leased" || standing === "due";
 }

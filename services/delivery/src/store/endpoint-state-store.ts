@@ -9,15 +9,14 @@ export interface EndpointState {
   readonly endpointId: string;
   readonly tenantId: string;
   readonly gate: GateState;
-  /** Generation of the row that was read; `put` and `delete` match it. */
+  /**
+   * Generation of the row that was read. `put` and `delete` match it, so they change nothing when
+   * another process has written since.
+   */
   readonly generation: string;
 }
 
-/**
- * Keeps the gates of endpoints in trouble, for the replica that takes such an endpoint over. `put`
- * and `delete` name the generation that was read; when another process has written since, they
- * change nothing.
- */
+/** Keeps the gates of endpoints in trouble, for the replica that takes such an endpoint over. */
 export class EndpointStateStore {
   static readonly indexes = {
     // An open breaker is stored again at every probe, so a row of this age belongs to an endpoint

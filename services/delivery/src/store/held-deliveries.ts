@@ -3,15 +3,12 @@ import type { HeldBacklog } from "../domain/endpoint-health.ts";
 import { pendingIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/**
- * Counting stops here, because counting more would take longer than the answer that shows an
- * endpoint may take.
- */
+/** Most deliveries that are counted, because an RPC that shows endpoints waits for the count. */
 const countMax = 10_000;
 
 /**
- * The pending deliveries of a disabled endpoint. The count and the search for the oldest read
- * nothing but the index of pending rows, so final deliveries, however many, do not slow them.
+ * The count and the search for the oldest read nothing but the index of pending rows, so final
+ * deliveries, however many, do not slow them.
  */
 export async function heldDeliveries(
   rows: Collection<DeliveryRow>,

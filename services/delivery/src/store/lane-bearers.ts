@@ -5,14 +5,13 @@ import { compareRows } from "../domain/advance-lane.ts";
 import { laneFilter, laneIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Upper bound of the undelivered rows of one snapshot in a lane: it has one for each signature. */
+/** Upper bound of the undelivered rows of one snapshot in a lane. Only a new signature adds one. */
 const signaturesMax = 16;
 
 const absent = { $exists: false } as const;
 
 type Oldest = Pick<DeliveryRow, "_id" | "sequence" | "signingNumber">;
 
-/** Gives bearers to lanes that have lost theirs. */
 export class LaneBearers {
   readonly #rows: Collection<DeliveryRow>;
 
@@ -23,7 +22,7 @@ export class LaneBearers {
   /**
    * Gives each of these lanes a bearer, due now, if it has undelivered rows and no bearer.
    *
-   * @returns the lanes with undelivered rows when some of them already had a bearer, else none
+   * @returns none when each lane with undelivered rows got its bearer here, else all those lanes
    */
   async appoint<Named extends Lane>(lanes: readonly Named[], now: Date): Promise<Named[]> {
     const distinct = new Map(lanes.map((each) => [laneKey(each), each]));

@@ -8,8 +8,8 @@ export interface LaneRecord {
   readonly step: LaneStep<SendableRow>;
   readonly outcome: AttemptOutcome;
   /**
-   * The id under which the webhook was sent. It is not the row's when the snapshot was signed
-   * again, because the key of its old signature was revoked.
+   * The id under which the webhook was sent. It differs from the row's when the snapshot was signed
+   * again since the row was stored or last attempted.
    */
   readonly webhookId: string;
   /** Id of the attempt, the same when the record is repeated. */

@@ -40,10 +40,9 @@ export async function readSchedule(rows: Collection<DeliveryRow>): Promise<Endpo
 }
 
 /**
- * When the oldest undelivered row of an endpoint was stored, for the hundred endpoints with the
- * oldest such rows.
+ * The hundred endpoints with the oldest undelivered rows, oldest first.
  *
- * @param without endpoints to leave out
+ * @param without ids of endpoints to leave out
  */
 export async function readBacklog(rows: Collection<DeliveryRow>, without: readonly string[]): Promise<Backlog[]> {
   const ofEndpoint = { tenantId: "$tenantId", endpointId: "$_id" };

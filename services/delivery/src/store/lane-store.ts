@@ -18,13 +18,12 @@ export interface Arrival extends Lane {
   /**
    * Commit time of the snapshot of the row behind the bearer, when an earlier ingest stored that
    * row: its process may have died before it expedited the lane. A bearer that was attempted after
-   * this time keeps its backoff. When absent, the lane is due at once: an attempt under way did not
-   * know of the new row, the redelivery or the enabling.
+   * this time keeps its backoff. When absent, the lane is due at once, because no attempt so far
+   * has known of the new row, the redelivery or the enabling.
    */
   readonly knownSince?: Date;
 }
 
-/** Which lanes of an endpoint a claim may take. */
 export interface ClaimScope {
   readonly endpointId: string;
   /** Latest due time; absent for a probe, which also takes lanes in backoff, but no leased one. */
@@ -75,8 +74,7 @@ export class LaneStore {
     try {
       return await this.#load(leased, leaseUntil);
     } catch (error) {
-      // Without the release the lanes would wait until their leases end. They do wait when the
-      // release fails.
+      // Without the release the lanes would wait until their leases end.
       await this.#releaseBearers(
         leased.map(({ _id, generation }) => ({ deliveryId: _id, generation })),
         new Date(),
@@ -103,8 +101,7 @@ export class LaneStore {
       $unset: { isFollowed: 1 as const },
       $inc: { generation: 1 },
     };
-    // Rows of the same generation share a statement. One for each row would cost three times as
-    // much.
+    // One statement for each row would cost three times as much.
     const operations = Array.from(
       Map.groupBy(bearers, ({ generation }) => generation),
       ([generation, rows]) => {
@@ -140,7 +137,7 @@ export class LaneStore {
     return this.#loader.loadArrivals(lane);
   }
 
-  /** Extends a lease. @returns whether this process still had it */
+  /** @returns whether this process still had the lease */
   async renew({ bearer: { deliveryId, generation } }: LeasedLane, until: Date): Promise<boolean> {
     const filter = { _id: deliveryId, generation, "lease.holder": this.#holder };
     const { matchedCount } = await this.#rows.updateOne(filter, {

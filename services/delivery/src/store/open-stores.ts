@@ -23,7 +23,7 @@ export type Stores = ReturnType<typeof openStores>;
 
 /** `otherKek` is the KEK that `kek` replaces; present during the replacement. */
 export function openStores(db: Db, { kek, otherKek }: { readonly kek: KeyObject; readonly otherKek?: KeyObject }) {
-  /** Id of this process in its leases. */
+  /** Id of this process in `replicas` and in its leases. */
   const replica = uuidv7();
   const kekChange = kekChangeOf(kek, otherKek);
   const endpoints = new EndpointStore(db, createSecretBox(kek, otherKek, kekChange));

@@ -37,7 +37,6 @@ export class ReplayStore {
     this.#options = session ? { session } : {};
   }
 
-  /** The same store with writes in the transaction of a session. */
   within(session: ClientSession): Pick<ReplayStore, "insert" | "cancel"> {
     return new ReplayStore(this.#db, session);
   }
@@ -92,7 +91,7 @@ export class ReplayStore {
     return row ? { replay: fromRow(row), claim } : undefined;
   }
 
-  /** Extends the lease. @returns false when another process has it, or the replay has ended */
+  /** @returns false when another process has the lease, or the replay has ended */
   async renew(claimed: ClaimedReplay, until: Date): Promise<boolean> {
     const { matchedCount } = await this.#replays.updateOne(mine(claimed), { $set: { leaseUntil: until } });
     return matchedCount === 1;

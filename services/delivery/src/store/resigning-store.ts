@@ -23,7 +23,7 @@ export class ResigningStore {
     this.#rows = db.collection("resigning");
   }
 
-  /** Keys for which the work is done; undefined while it runs, and before the first time. */
+  /** Keys for which the work is done; undefined while it runs, and before it was first done. */
   async done(): Promise<string[] | undefined> {
     const row = await this.#rows.findOne({ ...id, hasFinished: true }, { projection: { doneKeyIds: 1, run: 1 } });
     return row && !row.run ? row.doneKeyIds : undefined;
@@ -46,13 +46,13 @@ export class ResigningStore {
     }
   }
 
-  /** Extends the lease. @returns whether this process still had it */
+  /** @returns whether this process still had the lease */
   async renew({ claim }: Pick<ClaimedResigning, "claim">, until: Date): Promise<boolean> {
     const { matchedCount } = await this.#rows.updateOne({ ...id, holder: claim }, { $set: { leaseUntil: until } });
     return matchedCount === 1;
   }
 
-  /** Stores the progress. @returns false when another process has the lease */
+  /** @returns false when another process has the lease */
   async save({ claim }: Pick<ClaimedResigning, "claim">, run: ResigningRun): Promise<boolean> {
     const { matchedCount } = await this.#rows.updateOne({ ...id, holder: claim }, { $set: { run } });
     return matchedCount === 1;

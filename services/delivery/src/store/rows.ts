@@ -73,9 +73,9 @@ export interface DeliveryRow {
    */
   state: "pending" | "delivered" | "superseded" | "exhausted";
   /**
-   * Raised, for example, by every claim, release and journaled result of the bearer. Each write of
-   * the lease's holder names the generation that it has read, so a process that lost its lease
-   * journals nothing but a 2xx (`noteAccepted`).
+   * Raised, for example, by every claim, release and journaled result of the bearer. When the
+   * lease's holder writes the bearer, it names the generation that it has read. So a process that
+   * lost its lease changes the bearer only after a 2xx (`noteAccepted`).
    */
   generation: number;
   /**
@@ -139,10 +139,7 @@ export interface EndpointStateRow {
   _id: string;
   tenantId: string;
   gate: GateState;
-  /**
-   * Id of this write. The next write names it, so a process that lost the endpoint overwrites
-   * nothing.
-   */
+  /** Id of this write. A write names the id that was read, so it overwrites no later write. */
   generation: string;
   /** Set when a probe was requested since the state was stored. */
   isProbeWanted?: true;
@@ -154,7 +151,7 @@ export interface ReplicaRow {
   _id: string;
   /** By MongoDB's clock. */
   seenAt: Date;
-  /** `host:port` of its ops door, if the port is a fixed one. */
+  /** `host:port` of its ops port, if the port is a fixed one. */
   address?: string;
   /** Ids of the KEKs that the process has. */
   kekIds?: string[];

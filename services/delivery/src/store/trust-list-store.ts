@@ -3,12 +3,11 @@ import type { KeptCopy } from "@vidimus/kit/newest-copy";
 import type { Collection, Db } from "mongodb";
 import type { TrustListRow } from "./rows.ts";
 
-/** The part of a trust list that delivery needs. */
 export interface KnownTrustList {
   /** Revision of signing's key ring; each change of the trust list raises it. */
   readonly revision: number;
   readonly keyIds: readonly string[];
-  /** Ids of all keys that delivery has ever read in a trust list. */
+  /** Ids of the keys of this list and of all that were stored before it. */
   readonly everListed: readonly string[];
 }
 
@@ -24,7 +23,7 @@ export class TrustListStore {
 
   /**
    * The copy's age is always infinite: a list that signing has stated to another process does not
-   * count as confirmed to this one. So the time of the statement is not stored.
+   * count as confirmed to this one.
    */
   async read(): Promise<KeptCopy<KnownTrustList> | undefined> {
     const copy = await this.#rows.findOne(id);
@@ -39,8 +38,9 @@ export class TrustListStore {
       const kept = await this.#rows.findOneAndUpdate(isOlder, update, { upsert: true, returnDocument: "after" });
       if (kept) return kept;
     } catch (error) {
-      // A stored list that is as new or newer does not match, so the upsert fails with a duplicate
-      // id. It also fails when another upsert inserts the row first, which may have an older list.
+      // The upsert fails with a duplicate id when the stored list is as new or newer, and when
+      // another process inserts the row first. That row may have an older list, so the update is
+      // repeated.
       if (!isDuplicateKey(error)) throw error;
     }
     const kept = await this.#rows.findOneAndUpdate(isOlder, update, { returnDocument: "after" });

@@ -7,9 +7,9 @@ type Sign = Pick<Client<typeof SigningService>, "signSnapshots">;
 type Settle = Pick<Client<typeof SnapshotFeedService>, "settleSnapshots">;
 
 /**
- * Signing, whose signatures are refused unless the trust list has their keys. A signing process may
- * use a revoked key for five seconds more; a call that is repeated after them gets another
- * signature.
+ * A client of signing that rejects an answer unless the trust list has the keys of its signatures:
+ * a signing process may use a revoked key for five seconds more. A later call gets signatures of
+ * another key.
  */
 export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<TrustList, "require">): Sign {
   return {
@@ -25,13 +25,11 @@ export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<Trus
 }
 
 /**
- * Greatest age of the trust list with which signatures are handed to documents. So documents gets
- * no signature of a revoked key long after the revocation: the walk that replaces such signatures
- * relies on that (`resigningGraceMs`).
+ * Greatest age of the trust list with which signatures are handed to documents. Together with the
+ * 10 s of that call it must stay below `resigningGraceMs`.
  */
 const listAgeMsMax = 15_000;
 
-/** Documents, to which signatures are handed only while the trust list has their keys. */
 export function settleWithListedKeys({ settleSnapshots }: Settle, trustList: Pick<TrustList, "require">): Settle {
   return {
     async settleSnapshots(request, options) {

@@ -28,8 +28,8 @@ const reportEveryMs = 60_000;
 /**
  * The trust list with which receivers verify. Delivery uses no signature of an unlisted key, which
  * was revoked or is not signing's. The newest list is kept across restarts, and while signing
- * states an older one, every signature is refused: otherwise an old key ring that was restored
- * could sign with a revoked key again.
+ * states an older one, every signature that it returns is refused: otherwise an old key ring that
+ * was restored could sign with a revoked key again.
  */
 export class TrustList implements AsyncDisposable {
   readonly #deps: TrustListDeps;
@@ -58,7 +58,6 @@ export class TrustList implements AsyncDisposable {
     return list;
   }
 
-  /** Whether a key is in the newest list that is known. */
   isListed(keyId: string): boolean {
     return this.#keyIds().has(keyId);
   }

@@ -38,7 +38,6 @@ export async function openConnectProxy(tls?: { cert: string; key: string }) {
     behaviour,
     /** Number of connections that callers have open. */
     connections: () => sockets.size,
-    /** Cuts every connection, as a proxy does that dies. */
     cut: () => sockets.forEach((socket) => socket.destroy()),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

@@ -3,7 +3,7 @@ import type { DeliveryConfig } from "../../src/config.ts";
 import { createSecretKey } from "node:crypto";
 import { startDelivery } from "../../src/delivery.ts";
 
-/** Runs delivery with the configuration that this program's argument has as JSON. */
+/** Started by `openDeliveryProcess`. Its argument is the config as JSON, with KEKs in base64. */
 await runUntilStopped(() => {
   const { kek, otherKek, ...config } = JSON.parse(process.argv[2] ?? "") as Given;
   const other = otherKek === undefined ? {} : { otherKek: createSecretKey(otherKek, "base64") };

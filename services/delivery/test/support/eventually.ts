@@ -7,10 +7,7 @@ export function eventually<T>(read: () => T) {
   return expect.poll(read, patience);
 }
 
-/**
- * The same for hooks, and for tests that run at the same time, in which `expect.poll` finds no
- * current test.
- */
+/** For hooks and concurrent tests, in which the `expect.poll` of `eventually` finds no test. */
 export async function untilEqual(
   read: () => unknown,
   expected: unknown,

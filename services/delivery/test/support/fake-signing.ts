@@ -21,7 +21,6 @@ interface Entry {
   readonly signingNumber: number;
 }
 
-/** Keys and signatures in memory. */
 function openLedger() {
   let active = makeKey(0);
   const keys = [active];
@@ -90,7 +89,7 @@ export async function openFakeSigning() {
     ledger,
     activeKey,
     revoke,
-    /** Lets calls hang until the returned function is called. */
+    /** Lets `signSnapshots` hang until the returned function is called. */
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       released = promise;

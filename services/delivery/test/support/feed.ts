@@ -33,7 +33,6 @@ interface Ref {
 const documentKey = ({ tenantId, documentId }: Ref) => `${tenantId} ${documentId}`;
 const keyOf = ({ tenantId, documentId, sequence }: Ref) => `${tenantId} ${documentId} ${sequence}`;
 
-/** What this fake of the service documents keeps. */
 function openRows() {
   return {
     snapshots: new Map<string, FeedSnapshot>(),
@@ -41,7 +40,6 @@ function openRows() {
     signatures: new Map<string, { keyId: string; statement: string; value: Uint8Array }>(),
     /** From document id to the reason for which its snapshot was settled as unsendable. */
     unsendable: new Map<string, string>(),
-    /** Methods that do not answer until they are released. */
     held: new Map<string, { onCall: () => void; released: Promise<void> }>(),
     counts: { read: 0, types: 0 },
     /** From tenant id to the tenant's own types, which it has beside core/article and core/tag. */
@@ -104,7 +102,7 @@ function fitting(found: readonly FeedSnapshot[]): readonly FeedSnapshot[] {
   return end === -1 ? found : found.slice(0, end);
 }
 
-/** Lists signatures in the order in which they were settled, three on a page. */
+/** `listSignatures` gives three on a page, in the order in which they were first settled. */
 function auditRoute({ snapshots, pending, signatures, held }: ReturnType<typeof openRows>) {
   return route(SignatureAuditService, {
     listSignatures: async ({ pageToken }) => {
@@ -144,7 +142,6 @@ function signatureOf({ tenantId, documentId, sequence, status, committedAt, sha2
   return { keyId: "k", statement, value: Buffer.alloc(64) };
 }
 
-/** A page of a tenant's snapshots, in the order of their commits. */
 function listStored(snapshots: readonly FeedSnapshot[], request: ListSnapshotsRequest) {
   const { tenantId, committedSince, committedUntil, latestOnly, limit, pageToken } = request;
   const since = committedSince ? timestampDate(committedSince) : new Date(0);
@@ -162,7 +159,6 @@ function listStored(snapshots: readonly FeedSnapshot[], request: ListSnapshotsRe
   return { snapshots: page, nextPageToken: next < rows.length ? String(next) : "" };
 }
 
-/** Says whether a snapshot is pending, and which older ones of its document are. */
 function withPending(snapshot: FeedSnapshot, pending: ReadonlyMap<string, FeedSnapshot>) {
   const { tenantId, documentId, sequence } = snapshot;
   const isPending = pending.has(keyOf(snapshot));
@@ -186,7 +182,7 @@ export async function openFeed() {
   });
   return {
     target: `127.0.0.1:${server.port}`,
-    /** Lets a method hang until it is released; `reached` resolves with the first call. */
+    /** Lets a method hang until `release` is called; `reached` resolves at its first call. */
     hold(method: string) {
       const { promise: reached, resolve: onCall } = Promise.withResolvers<void>();
       const { promise: released, resolve } = Promise.withResolvers<void>();
@@ -205,7 +201,6 @@ export async function openFeed() {
       rows.snapshots.set(keyOf(snapshot), snapshot);
       rows.pending.set(keyOf(snapshot), snapshot);
     },
-    /** All signatures that were settled. */
     signatures: rows.signatures,
     unsendable: rows.unsendable,
     /** How many references `GetSnapshots` was asked for, and how often the types were listed. */
@@ -219,7 +214,6 @@ export async function openFeed() {
 
 export type Feed = Awaited<ReturnType<typeof openFeed>>;
 
-/** A snapshot of a document, committed now. */
 export function snapshotOf(tenantId: string, documentId: string, sequence = 1): FeedSnapshot {
   const json = JSON.stringify({ content: { body: `Zürich ${sequence}` }, id: documentId, title: "A test" });
   const sha256 = createHash("sha256").update(json).digest();

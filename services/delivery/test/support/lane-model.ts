@@ -10,17 +10,14 @@ import {
 import { assembleLane, needsUntried } from "../../src/domain/lane-pages.ts";
 import type { RetryPlan } from "../../src/domain/retry-plan.ts";
 
-/**
- * What a receiver does with a webhook. `lostAnswer`: the receiver accepts the webhook, and the
- * sender gets no answer.
- */
+/** `lostAnswer`: the receiver accepts the webhook, and the sender gets no answer. */
 export type Reaction = "accepted" | "refused" | "failed" | "lostAnswer";
 
 export type Fate = "pending" | "delivered" | "superseded" | "exhausted";
 
 interface JournalRow extends LaneRow {
   fate: Fate;
-  /** The model's time when the row's fate became final. */
+  /** By the model's `now`; absent while the row is pending. */
   endedAt?: number;
 }
 
@@ -28,18 +25,17 @@ const plan: RetryPlan = { delaysMs: [10, 40], ageMsMax: 400 };
 /** Small, so that lanes need several pages. */
 const pageRows = 3;
 
-/** A lane in the memory of a process, with an attempt whose outcome is not journaled yet. */
+/** A lane in the memory of a process. `generation` is outdated once the process lost the lease. */
 interface InHand {
   readonly generation: number;
   readonly lane: LaneState<LaneRow>;
 }
 
 /**
- * A model of one lane, in memory: its journal, which survives everything, its receiver, and the
- * processes that work on it. The model does to the journal what the stores do, and throws when
- * webhooks are posted out of order. It runs many histories of `advance-lane.ts` alone, with long
- * lanes and rows that get too old. The scripts on a real mongod (`test/support/model`) are slower,
- * and include the stores.
+ * One lane in memory: its journal, its receiver, and the processes that work on it. The model
+ * writes the journal as the stores do, and throws when webhooks are posted out of order. It checks
+ * `advance-lane.ts` without the stores, so that a test can run thousands of long histories; the
+ * scripts of `test/support/model` include the stores and run on a real mongod.
  */
 export class LaneModel {
   readonly rows: JournalRow[] = [];
@@ -103,8 +99,8 @@ export class LaneModel {
   }
 
   /**
-   * A process posts the lane's next webhook. Throws when the receiver has accepted a newer one, or
-   * when an older row still waits that has not yielded.
+   * @throws Error when the receiver has accepted a newer webhook, or an older row waits that has
+   * not yielded
    */
   post({ lane }: InHand, reaction: Reaction): void {
     const subject = subjectOf(lane);
@@ -120,7 +116,7 @@ export class LaneModel {
     if (reaction === "accepted" || reaction === "lostAnswer") this.#newestReceived = sequence;
   }
 
-  /** The process journals the outcome. @returns the lane, if the process may send its next row */
+  /** @returns the lane if its next row may be sent at once; undefined also after a lost lease */
   journal(held: InHand, reaction: Reaction, random: number): InHand | undefined {
     if (held.generation !== this.#generation) return undefined;
     const lane = this.#isFollowed ? this.#withArrivals(held.lane) : held.lane;

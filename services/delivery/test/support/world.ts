@@ -30,7 +30,6 @@ import { type Feed, type FeedSnapshot, openFeed, snapshotOf } from "./feed.ts";
 import { openFakeSigning } from "./fake-signing.ts";
 import { silentProcess } from "./scratch-log.ts";
 
-/** The promised pace with shorter times. */
 const testPace: DeliveryPace = {
   ...promisedPace,
   // Long enough that no attempt is given up because the machine is busy.
@@ -48,10 +47,8 @@ const testPace: DeliveryPace = {
   retries: { delaysMs: [50, 100], ageMsMax: 60_000 },
 };
 
-/** Call options of one who may change endpoints. */
 export const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "kari" } };
 
-/** The KEK of all tests that name no other. */
 export const testKek = createSecretKey(Buffer.alloc(32, 5));
 
 /**
@@ -105,7 +102,6 @@ export async function openWorld() {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** A nats-server that can be stopped, and started again without its data. */
 async function openBroker(dir: string) {
   const options = { dataDir: join(dir, "nats"), logFile: join(dir, "nats.log") };
   let server = await openNatsServer({ ...options, port: 0 });
@@ -185,7 +181,7 @@ export async function openDeliveryProcess(
   });
   return {
     pid: child.pid,
-    /** Sends SIGKILL, so that the process has no chance to clean up. */
+    /** Sends SIGKILL. Resolves when the process has ended. */
     async kill() {
       child.kill();
       await child.exited;
@@ -198,7 +194,6 @@ export async function openDeliveryProcess(
   };
 }
 
-/** Publishes a snapshot and its reference. */
 export async function publish(
   { feed, broker }: { feed: Feed; broker: World["broker"] },
   tenantId: string,

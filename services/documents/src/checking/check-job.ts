@@ -22,7 +22,6 @@ type JobKind = keyof JobShapes;
 
 export type Job = { [K in JobKind]: { readonly kind: K } & JobShapes[K]["job"] }[JobKind];
 
-/** What a thread reports of its job: its progress or its end. */
 export type Report =
   | { readonly progress: readonly Violation[] | undefined }
   | { readonly done: unknown }
@@ -31,7 +30,7 @@ export type Report =
     }
   | { readonly failed: string };
 
-/** Reports to the owner of the thread. Buffers in `owned` are transferred instead of copied. */
+/** Buffers in `owned` are transferred to the owner of the thread instead of copied. */
 type Tell = (report: Report, owned?: ArrayBuffer[]) => void;
 
 /** Does a job and reports its progress and its result; never throws. */
@@ -74,7 +73,7 @@ function readAndCheck({ json, form }: JobShapes["read"]["job"], progress: Progre
   // is cut returns no draft. So violations are converted as they are found.
   const tell: Progress = (found) => progress(found && draftViolations(draft, found));
   const builtInFaults = coreChecks.get(type)?.(value, "shape", tell);
-  // The value is left out, because transferring it costs more than parsing the parts again.
+  // The value is left out: copying it out of the thread costs more than parsing the parts again.
   return { ...draft, document: { type, parts, digest, ...(builtInFaults ? { builtInFaults } : {}) } };
 }
 

@@ -2,9 +2,6 @@ import type { Worker } from "node:worker_threads";
 
 /** How often the thread's CPU time is read within a deadline. */
 const looks = 4;
-/**
- * A thread that gets next to no CPU time is ended after this many times `deadlineMs` by the clock.
- */
 const wallFactor = 10;
 /**
  * A thread counts as stalled when it gets at most this part of one deadline as CPU time while

@@ -134,7 +134,6 @@ export class JobThread implements AsyncDisposable {
     return running;
   }
 
-  /** Forgets the thread, so that the next job starts another one. */
   #drop(): Worker | undefined {
     const worker = this.#worker;
     this.#worker = undefined;

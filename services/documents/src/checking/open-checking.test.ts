@@ -128,7 +128,7 @@ test("a document that fits its built-in shape is still checked for a tenant's ow
   expect(publication.length).toBeGreaterThan(0);
 });
 
-test("a job and its result list their buffers for transfer, so that no bytes are copied", async () => {
+test("a read job lists its bytes for transfer to the thread, and its result lists the content's", async () => {
   const json = new Uint8Array(request({ content: { filler } }));
   let owned: readonly ArrayBuffer[] = [];
   let content: Uint8Array | undefined;

@@ -33,7 +33,6 @@ interface CheckingOptions {
   readonly limits?: JobLimits;
 }
 
-/** Reads and checks documents and schemas. What may take long is done in threads. */
 export interface Checking extends AsyncDisposable {
   readonly readDraft: DraftReader;
   readonly checks: TypeChecks;
@@ -41,9 +40,9 @@ export interface Checking extends AsyncDisposable {
 }
 
 /**
- * Short documents of built-in types are checked on the event loop, one at a time; when many wait,
- * tenants alternate. Long ones, and all that are checked against a tenant's own schema, are checked
- * in threads with limited time and memory.
+ * Short drafts are read, and short documents of built-in types checked, on the event loop, where
+ * tenants alternate. Long ones, new schemas, and documents of tenants' own schemas are read and
+ * checked in threads with limited CPU time and memory.
  */
 export function openChecking({ limits = defaultLimits, ...options }: CheckingOptions): Checking {
   const takeTurn = createWorkTurns();

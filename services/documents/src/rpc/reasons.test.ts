@@ -22,7 +22,7 @@ test("errors.proto lists every reason in refusals of the documents service", () 
   expect([...reasons].filter((name) => !new RegExp(`^//   - .*\`${name}\``, "m").test(proto))).toEqual([]);
 });
 
-test("errors.proto lists every fact in refusals of the documents service", () => {
+test("errors.proto lists every metadata key in refusals of the documents service", () => {
   const fact = /\b((?:current|legal|allowed)_[a-z]+): |metadata = \{ (\w+),/g;
   const facts = new Set(texts.flatMap((text) => Array.from(text.matchAll(fact), ([, name, first]) => name ?? first)));
   expect([...facts]).toEqual(expect.arrayContaining(["legal_transitions", "guard", "role"]));

@@ -13,7 +13,7 @@ test("an empty page token names the first page", () => {
   expect(pagePosition("", all)).toBeUndefined();
 });
 
-test("a token whose values name no position, or that cannot be decoded, is invalid", () => {
+test("a token whose values name no position, or that cannot be decoded, is refused", () => {
   expect(() => pagePosition(encodeOpaqueToken([1]), () => undefined)).toThrow("page_token must be one");
   expect(() => pagePosition("AAAA", all)).toThrow("page_token must be one that an earlier page gave");
 });
@@ -22,6 +22,6 @@ test("a page has as many items as the limit says, or the default number for a li
   expect([0, 1, 200].map((limit) => pageSize(limit, documentPages))).toEqual([50, 1, 200]);
 });
 
-test("a limit above the maximum is invalid", () => {
+test("a limit above the maximum is refused", () => {
   expect(() => pageSize(201, documentPages)).toThrow("limit must be from 1 to 200, or 0 for 50");
 });

@@ -5,10 +5,7 @@ import { isSampled } from "@vidimus/kit/telemetry/tracing/tracing";
 import { callContext } from "@vidimus/kit/rpc/context/call-context";
 import type { Actor } from "../domain/document/document.ts";
 
-/**
- * The caller, from its certificate and the metadata of the call. `actor` and `role` are "" when the
- * metadata has none; `identity` is absent without a certificate.
- */
+/** The caller, from its certificate and the metadata of the call. */
 export function callingActor(context: HandlerContext): Actor {
   const { actor, role, identity } = callContext(context);
   return { actor, role, ...(identity !== "" && { identity }) };
@@ -20,7 +17,7 @@ export function callingTrace(context: HandlerContext): string | undefined {
   return isSampled(traceparent) ? traceparent : undefined;
 }
 
-/** A version number from the request field `field`. Throws `invalid` when it is out of range. */
+/** Throws `invalid`, naming the request's `field`, unless the version is from 1 to 2^53 - 1. */
 export function requireVersionNumber(field: string, version: bigint): number {
   if (version >= 1n && version <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(version);
   throw new DomainError("invalid", `${field} must be a version, counted from 1`);
@@ -46,7 +43,7 @@ export interface PageSizeRule {
 /** Page size of the lists of documents and of their versions, changes and history. */
 export const documentPages: PageSizeRule = { max: 200, fallback: 50 };
 
-/** Throws `invalid` when `limit` is above the maximum. 0 stands for the rule's fallback. */
+/** Throws `invalid` when `limit` is above the maximum. */
 export function pageSize(limit: number, { max, fallback }: PageSizeRule): number {
   if (limit <= max) return limit === 0 ? fallback : limit;
   throw new DomainError("invalid", `limit must be from 1 to ${max}, or 0 for ${fallback}`);

@@ -1,8 +1,8 @@
 import type { MongoClient, UUID } from "mongodb";
 
 /**
- * Longest time that a transaction may wait for its next statement. A living process sends it within
- * milliseconds.
+ * Longest time that a transaction may be idle between its statements, in total. A living process
+ * sends each within milliseconds.
  */
 const idleMs = 2_000;
 
@@ -20,8 +20,8 @@ interface IdleSession {
  * `transactionLifetimeLimitSeconds` have passed and the server has looked for expired transactions,
  * by default 60 to 90 s.
  *
- * When the process is only slow, its transaction is rolled back, its next statement fails with a
- * transient error, or a running one with error 11601, and it repeats the transaction.
+ * The transaction of a process that is only slow is rolled back, too: its next statement fails with
+ * a transient error, a running one with error 11601, and the process repeats the transaction.
  */
 export class AbandonedTransactions {
   readonly #client: MongoClient;

@@ -8,7 +8,7 @@ import type { ClockReader, ClockReading, Moment } from "../domain/published-read
 import { momentOf, readAtMoment } from "./causal-session.ts";
 import type { ClockRow } from "./rows.ts";
 
-/** Most tenants whose last reading is remembered. */
+/** Most tenants whose newest reading is remembered. */
 const rememberedMax = 10_000;
 /**
  * Longest time of a linearizable read; less than the ten seconds that a gateway waits for a page.
@@ -82,8 +82,9 @@ export class ClockStore implements ClockReader {
 
   /**
    * A linearizable read: the primary answers after it has confirmed that it still is the primary.
-   * The read is a plain command, because a causal session adds a moment to a read that it repeats,
-   * and MongoDB refuses a linearizable read with a moment.
+   * The driver shows the moment of a read only in a causal session or in a plain command's answer.
+   * A causal session adds a moment to a read that it repeats, and MongoDB refuses a linearizable
+   * read with a moment, so the read is a plain command.
    */
   async #readLinearizable(tenantId: string): Promise<ClockReading> {
     const find = { find: this.#clocks.collectionName, filter: { tenantId }, limit: 1, singleBatch: true };

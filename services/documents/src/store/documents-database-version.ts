@@ -9,8 +9,8 @@ import { TransitionStore } from "./transition-store.ts";
 import { WorkflowStore } from "./workflow-store.ts";
 
 /**
- * The version of documents' rows. Raise `base` when rows change, also for a new key of
- * `publication-keys.ts`, whose column existing rows lack.
+ * Raise `base` when rows change, also for a new key of `publication-keys.ts`, whose column existing
+ * rows lack.
  */
 export const documentsDatabaseVersion: DatabaseVersion = {
   base: 2,

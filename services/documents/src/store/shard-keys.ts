@@ -1,7 +1,7 @@
 /**
- * The shard key of each collection for a database on several machines. On a sharded collection a
- * unique index must start with the shard key, and a read with the key asks only one shard. So
- * unique indexes and most reads contain these keys even without shards.
+ * The shard key of each collection with tenants' rows, for a database on several machines. On a
+ * sharded collection a unique index must start with the shard key, and a read with the key asks
+ * only one shard. So unique indexes and most reads contain these keys even without shards.
  */
 export const shardKeys: Readonly<Record<string, readonly string[]>> = {
   heads: ["tenantId", "documentId"],

@@ -8,7 +8,7 @@ test("the prefix of a key is the text between its underscores", () => {
   expect(apiKeyPrefix(vector)).toBe("UgNOkUySViro");
 });
 
-test("a known key is hashed with SHA-256", () => {
+test("a key is hashed with plain SHA-256", () => {
   expect(hashApiKey(vector).toString("hex")).toBe("9bb110db6990cd6ec7ef70f19e9d973ec9ddd11941fc6b9744d539ac230ece6e");
 });
 
@@ -33,7 +33,7 @@ test("500 minted keys differ", () => {
   expect(new Set(minted.map(({ key }) => key)).size).toBe(500);
 });
 
-test("a key with one character changed is refused", () => {
+test("a key with one character changed is no key", () => {
   const character = stringMatching(/^[0-9A-Za-z]$/);
   assert(
     property(nat({ max: vector.length - 1 }), character, (at, replacement) => {

@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 
 describe("a known key", () => {
-  test("names its tenant and its scopes", async () => {
+  test("is verified with its tenant and its scopes", async () => {
     expect(await verifier.verify(key)).toEqual({ tenantId: "acme", keyId: "k1", prefix, scopes: ["publisher:read"] });
   });
 
@@ -52,7 +52,7 @@ describe("a known key", () => {
   });
 
   test.each([-3_600_000, 3_600_000])(
-    "is looked up again after ten seconds, also when the wall clock is set by %d ms",
+    "is looked up again after ten seconds, also when the wall clock jumps by %d ms",
     async (jump) => {
       await verifier.verify(key);
       skew = jump;
@@ -197,7 +197,7 @@ describe("an eviction", () => {
     expect(lookups).toBe(1);
   });
 
-  test("is not undone by a look-up that had read the key's state before it", async () => {
+  test("is not undone by a look-up that began before the eviction", async () => {
     const gate = Promise.withResolvers<KnownKey>();
     answer = () => gate.promise;
     const early = verifier.verify(key);

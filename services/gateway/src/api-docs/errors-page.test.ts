@@ -42,7 +42,7 @@ test("docs/errors.md has a section for every reason of an RPC error, and for no 
   expect(namesIn(sectionOf("RPC reasons")).toSorted()).toEqual(reasons.toSorted());
 });
 
-test("errors.proto lists the reason of every refusal of an RPC", () => {
+test("errors.proto lists every reason that a service gives a DomainError as a literal", () => {
   const listed = new Set(reasonsInContract());
   expect(reasonsInCode().filter((reason) => !listed.has(reason))).toEqual([]);
 });
@@ -52,7 +52,7 @@ test("the table of docs/errors.md has every kind of failure, and no other", () =
   expect(kinds.toSorted()).toEqual([...errorKinds, "internal"].toSorted());
 });
 
-test.each(["Cause", "See it", "Cure", "Retry"])("every section of docs/errors.md has a part %j", (word) => {
+test.each(["Cause", "See it", "Cure", "Retry"])("each code and each reason in docs/errors.md has a part %j", (word) => {
   for (const title of ["Public codes", "RPC reasons"]) {
     const sections = sectionOf(title).split(/^### /m).slice(1);
     const silent = sections.filter((section) => !section.replace(/\s+/g, " ").includes(`**${word}**`));

@@ -20,7 +20,7 @@ const expected = {
   deadline_exceeded: "TIMEOUT",
 } as const;
 
-test.each(errorKinds)("an error of kind %s gets the same code, thrown by the gateway or brought by an RPC", (kind) => {
+test.each(errorKinds)("the kind %s has one public code, whether the gateway or an RPC failed with it", (kind) => {
   const error = new DomainError(kind, "why");
   for (const fault of [error, toConnectError(error)]) {
     const { code, message } = toHttpError(fault, "POST");

@@ -1,7 +1,7 @@
 import { nextAttemptAt, type RetryPlan } from "../../../src/domain/retry-plan.ts";
 import type { SendableRow } from "../../../src/store/delivery-rows.ts";
 
-/** A stored change of the endpoint. */
+/** A write that enabled or disabled the endpoint, and the turn of the write. */
 interface Change {
   readonly turn: number;
   /**
@@ -34,7 +34,8 @@ export class Enablings {
 
   /**
    * Whether the endpoint was enabled between two turns and not disabled since. False when it was
-   * enabled twice in the same millisecond, which a script's clock allows.
+   * enabled twice in the same millisecond, which a script's clock allows: delivery tells enablings
+   * apart by their time.
    */
   hasEnabled(after: number, by: number): boolean {
     const last = this.#changes.at(-1);

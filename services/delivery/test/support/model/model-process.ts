@@ -118,7 +118,6 @@ export class ModelProcess {
     this.#inHand.add(key);
   }
 
-  /** Makes one attempt. Claims due lanes first, if the process has none in hand. */
   async send(reaction: Reaction): Promise<void> {
     if (this.#ready.length === 0) await this.#claim();
     await this.#attempt(reaction);

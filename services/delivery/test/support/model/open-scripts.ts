@@ -19,7 +19,7 @@ export async function openScripts() {
   });
   vi.useFakeTimers({ toFake: ["Date"] });
   return {
-    /** Runs the scripts of these seeds. @returns the broken rules, each with its seed and trace */
+    /** Runs the scripts of these seeds. @returns the failures, each with its seed and trace */
     run: (from: number, count: number) => runAll(from, count, (seed) => ScriptRun.run(db, `${seed}`, scriptOf(seed))),
     /** Runs the scripts with rows that are given up after some seconds. */
     runAging: (from: number, count: number) =>

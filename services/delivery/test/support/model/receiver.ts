@@ -2,13 +2,9 @@ import type { Collection } from "mongodb";
 import type { AttemptOutcome, Lane } from "../../../src/domain/delivery.ts";
 import type { DeliveryRow } from "../../../src/store/rows.ts";
 
-/**
- * What the receiver does with a webhook. `lostAnswer`: it accepts the webhook, and its answer does
- * not reach the sender.
- */
+/** `lostAnswer`: the receiver accepts the webhook, and the sender gets no answer. */
 export type Reaction = "accepted" | "refused" | "failed" | "lostAnswer";
 
-/** A rule of the lanes that was broken. */
 export class Violation extends Error {}
 
 /** A receiver in memory. It knows the rules of the lanes, and throws when one is broken. */
@@ -35,11 +31,7 @@ export class ModelReceiver {
     this.#endpoint = endpoint;
   }
 
-  /**
-   * Takes a webhook of a lane.
-   *
-   * @param loadedAt the turn at which the sender read the lane
-   */
+  /** @param loadedAt the turn at which the sender read the lane */
   async post(row: DeliveryName, loadedAt: number, reaction: Reaction): Promise<AttemptOutcome> {
     const { documentId, sequence } = row;
     const newest = this.#newest.get(documentId) ?? 0;

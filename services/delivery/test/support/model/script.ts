@@ -55,7 +55,7 @@ export class ScriptRun {
 
   /**
    * @param enablings present where rows may get too old
-   * @throws Error with the trace when a rule is broken; its cause is the Violation
+   * @throws Error with the trace; its cause is a Violation when a rule was broken
    */
   static async run(db: Db, name: string, script: readonly Step[], enablings?: Enablings): Promise<void> {
     const [tenantId, endpointId] = [`tenant_${name}`, randomUUID()];

@@ -35,7 +35,7 @@ export class Turns {
     return this.#given;
   }
 
-  /** Starts work. It runs up to its first turn. */
+  /** Starts work. Resolves when the work waits for its first turn, or has ended. */
   async start(name: string, processId: number, work: () => Promise<void>): Promise<Actor> {
     const actor: Actor = { name, processId, isRunning: true, waiting: 0 };
     this.#actors.add(actor);
@@ -80,7 +80,6 @@ export class Turns {
     return turn !== undefined;
   }
 
-  /** Gives an actor up to `count` turns. */
   async giveTo(actor: Actor, count: number): Promise<void> {
     for (let given = 0; given < count && actor.waiting > 0; given += 1) {
       const which = this.#waiting.findIndex((turn) => turn.actor === actor);
@@ -88,7 +87,6 @@ export class Turns {
     }
   }
 
-  /** Gives turns in the order of the waits, until no actor waits. */
   async giveAll(): Promise<void> {
     while (await this.give(0));
   }
@@ -115,15 +113,13 @@ export class Turns {
     }
   }
 
-  /** A database whose every command waits for a turn. */
+  /** A database of which every command to a collection waits for a turn. */
   database(db: Db): Db {
     const collection = (name: string) => this.#waitingFirst(db.collection(name));
     return new Proxy(db, { get: (target, key) => (key === "collection" ? collection : Reflect.get(target, key)) });
   }
 
-  /**
-   * A collection, or a cursor, of which every method that sends a command waits for a turn first.
-   */
+  /** A collection, or a cursor, of which every method in `commands` waits for a turn first. */
   #waitingFirst<T extends object>(target: T): T {
     const get = (_: T, key: string | symbol) => {
       const member: unknown = Reflect.get(target, key);
@@ -140,7 +136,6 @@ export class Turns {
   }
 }
 
-/** Methods that return a cursor. */
 const cursors = new Set<string | symbol>(["find", "aggregate", "sort", "limit", "hint", "maxTimeMS", "project"]);
 const commands = new Set<string | symbol>([
   "toArray",

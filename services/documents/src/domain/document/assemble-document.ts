@@ -67,9 +67,9 @@ export interface DocumentValue {
   links: JsonValue;
 }
 
-/** A document to check, with its parsed value when there is one. */
 export interface CheckableDocument {
   readonly parts: DocumentParts;
+  /** `parts`, parsed; when absent, the check parses them. */
   readonly value?: DocumentValue;
   /** Violations of the built-in shape of its type; absent when they are not known. */
   readonly builtInFaults?: readonly Violation[];

@@ -35,7 +35,7 @@ export interface NewDocument extends DocumentParts, WorkflowReference {
   readonly schemaGeneration: number;
   /** SHA-256, see `digestParts`. */
   readonly intakeDigest: Uint8Array;
-  /** Token of the attempt; absent when the caller sent none. */
+  /** Token of the attempt; absent when an item of a batch or an import had none. */
   readonly intakeToken?: string;
   readonly createdAt: Date;
   readonly createdBy: Actor;
@@ -64,7 +64,7 @@ export interface Head extends NewDocument {
   readonly lastPublished?: LastPublished;
 }
 
-/** A head without its content. */
+/** A head as lists show it. */
 export interface HeadSummary {
   readonly documentId: string;
   readonly type: string;

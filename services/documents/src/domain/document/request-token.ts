@@ -1,6 +1,5 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** Longest request token, in characters. */
 const tokenMax = 64;
 
 /**
@@ -13,7 +12,6 @@ export function readRequestToken(token: string): string | undefined {
   return token === "" ? undefined : token;
 }
 
-/** The refusal of a request whose token belongs to another request of the document. */
 export function requestTokenReused(): DomainError {
   const message = "request_token named another request of this document: give each request a token of its own";
   return new DomainError("invalid", message, { reason: "request_token_reused" });

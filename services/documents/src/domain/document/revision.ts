@@ -26,7 +26,7 @@ export interface DocumentVersion extends Revision {
 export interface HistoryEntry {
   readonly at: Date;
   readonly by: Actor;
-  /** Absent for a change of content. */
+  /** Absent for the intake and for a change of content. */
   readonly transition?: string;
   readonly version: number;
   readonly from: string;

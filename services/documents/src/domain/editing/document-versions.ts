@@ -63,8 +63,8 @@ export async function getVersion(
   version: number,
   options: { signal?: AbortSignal } = {},
 ): Promise<{ version: DocumentVersion; type: string }> {
-  // The head is read first. An edit between the two reads makes that head an older version, which
-  // in the other order neither read would find.
+  // The head is read first. In the other order an edit between the two reads could turn the wanted
+  // version from the head into an older one, and neither read would find it.
   const head = await requireHead(documents, tenantId, documentId, options);
   if (version === head.version) return { version: headVersion(head), type: head.type };
   const found = await revisions.findVersion(tenantId, documentId, version, options);
@@ -91,8 +91,8 @@ function headSummary(head: Head): VersionSummary {
 }
 
 /**
- * The state of the last published version is in the head, because it may change after newer
- * versions were written.
+ * The state of the last published version is kept in the head, because transitions may change that
+ * state after newer versions were written.
  */
 function withCurrentStatus<V extends VersionSummary | DocumentVersion>(version: V, { lastPublished }: Head): V {
   return lastPublished?.version === version.version ? { ...version, status: lastPublished.status } : version;

@@ -9,7 +9,7 @@ export interface Edit {
   readonly tenantId: string;
   /** Lowercase UUID. */
   readonly documentId: string;
-  /** The new content as a whole. */
+  /** The whole new document, not a patch. */
   readonly json: Uint8Array;
   /** The version that the caller saw. */
   readonly expectedVersion: number;

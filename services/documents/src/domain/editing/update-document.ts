@@ -37,9 +37,9 @@ export interface UpdateDocumentDeps extends FirstAnswerDeps {
 
 /**
  * Writes the next version of a document, in state draft; the published version does not change.
- * Content equal to the head's changes nothing, neither version nor state.
+ * Content equal to the head's changes neither version nor state.
  *
- * @returns the head afterwards
+ * @returns the head afterwards; for a repeated request as the first one left it
  * @throws DomainError `not_found`; `permission_denied` when the workflow does not let the role edit
  * in the head's state; `conflict` with reason `stale_version`; `failed_precondition` with reason
  * `ended`; `too_large`; `invalid` when the new content is invalid or missing, or, with reason

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json-valu
  */
 const childMembers = ["content", "children", "blocks"] as const;
 
-/** Nodes within a line; before and after all others a space separates words. */
+/** Types of nodes that get no spaces around them; undefined for a node without a type. */
 const inlineTypes: ReadonlySet<JsonValue | undefined> = new Set([
   "text",
   "link",
@@ -38,8 +38,8 @@ function nodeText(node: JsonValue): string {
 }
 
 /**
- * A block of Draft.js has its text as its own member, so `nodeText` puts no spaces around it, as it
- * does around other blocks. The space is added here.
+ * `nodeText` puts no spaces around a node that has text itself. Blocks of Draft.js are such nodes,
+ * so the spaces between them are added here.
  */
 function childrenText(name: (typeof childMembers)[number], children: JsonValue = []): string {
   const texts = (Array.isArray(children) ? children : [children]).map(nodeText);

@@ -2,7 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import { parseUuid } from "@vidimus/kit/ids";
 import { isJsonObject, jsonPointer, type JsonObject, type JsonValue } from "../json/json-value.ts";
 
-/** The id and the members of a create request, before they are checked. */
+/** The id of a create request, and its unchecked members. */
 export interface Envelope {
   /** Lowercase UUID. */
   documentId: string;
@@ -11,10 +11,7 @@ export interface Envelope {
   pointer: string;
 }
 
-/**
- * Names under which callers send a tenant. They are ignored, because the tenant follows from the
- * caller's key.
- */
+/** Names under which callers send a tenant; ignored, because the RPC call names the tenant. */
 const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId", "tenant_id"]);
 
 /** `updated_at` is ignored, too, because the platform sets it when it publishes a document. */

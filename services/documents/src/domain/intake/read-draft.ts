@@ -8,11 +8,10 @@ import { parseJson } from "../json/parse-json.ts";
 import { openEnvelope } from "./open-envelope.ts";
 import { type ReadDocument, readMembers } from "./read-members.ts";
 
-/** The kind of request whose JSON is read. */
 export type DraftForm =
   /**
-   * A create request, flat or wrapped. The token identifies the attempt; it is "" when the caller
-   * sent none, and then the request must be flat.
+   * A create request, flat or wrapped. The token identifies the attempt; without one, "", the
+   * request must be flat.
    */
   | { readonly as: "create"; readonly tenantId: string; readonly intakeToken: string }
   /** A create request that may have no id. */
@@ -40,7 +39,7 @@ export interface Draft {
 export type DraftReader = (tenantId: string, json: Uint8Array, form: DraftForm, signal?: AbortSignal) => Promise<Draft>;
 
 /**
- * Reads a request: its JSON, its envelope and its members. Does not check it against its type.
+ * Reads a request without checking it against its type.
  *
  * @throws DomainError `too_large` or `invalid` when not even the document's id can be read
  */

@@ -70,11 +70,10 @@ function toParts(value: DocumentValue, rich: JsonObject | undefined): DocumentPa
 
 /**
  * SHA-256 over a document's parts and type, one a line (canonical JSON contains no line feed).
- * The title is digested as it was sent, so rich text and the plain text that it flattens to give
- * two digests.
+ * The title is digested as it was sent, so a rich text title and its plain text have different
+ * digests.
  */
 export function digestParts(type: string, parts: DocumentParts): Buffer {
   const { content, links, meta, title, titleRich = title } = parts;
-  // A single call, because feeding a hash object piece by piece takes three times as long.
   return hash("sha256", Buffer.concat([content, lf, links, lf, meta, lf, titleRich, lf, Buffer.from(type)]), "buffer");
 }

@@ -13,7 +13,7 @@ export interface IntakeItem {
   readonly tenantId: string;
   /** JSON of a create request, in either form. */
   readonly json: Uint8Array;
-  /** Token of the attempt; "" when the caller sent none. */
+  /** Token of the attempt; "" for none. */
   readonly intakeToken: string;
   readonly createdBy: Actor;
   /**
@@ -42,10 +42,6 @@ export interface IntakeStore {
   findIntakes(references: readonly DocumentReference[]): Promise<Intake[]>;
 }
 
-/**
- * `readDraft` of `checking/open-checking.ts` reads on the event loop or in a thread; `types` come
- * from `domain/types/type-registry.ts`; `documents` is `store/head-store.ts`.
- */
 export interface IntakeDeps {
   documents: IntakeStore;
   readDraft: DraftReader;
@@ -85,10 +81,10 @@ interface Candidate extends DocumentReference {
 }
 
 /**
- * Takes documents in. Each is checked on its own, and all valid ones are stored by one insert. An
- * id in use is reported before any fault in the members of its document, so that a retry is safe
- * even when the schema has changed since. A repeated attempt (same token, same content) gets the
- * answer of the first.
+ * Each item is checked on its own, and all valid documents are stored by one insert. An id in use
+ * is reported before any fault in the members of its document, so that a retry is safe even when
+ * the schema has changed since. A repeated attempt (same token, same content) gets the answer of
+ * the first.
  *
  * @returns one outcome for each item, in order
  */
@@ -108,7 +104,6 @@ export async function takeIn(
   });
 }
 
-/** Looks up each type of each tenant once for a batch. */
 function findOnce(types: IntakeDeps["types"]): IntakeDeps["types"]["find"] {
   const found = new Map<string, ReturnType<IntakeDeps["types"]["find"]>>();
   return (tenantId, name) => {

@@ -14,8 +14,8 @@ interface Validation {
 }
 
 /**
- * Checks a create request, in either form and with or without an id, as intake or publication
- * would. Stores nothing.
+ * Checks a create request, in either form and with or without an id, against the rules that its
+ * type has for intake or for publication. Stores nothing.
  */
 export async function validateDraft(
   { readDraft, types }: ValidateDocumentDeps,

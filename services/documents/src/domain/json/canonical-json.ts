@@ -5,8 +5,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
  * The canonical form (RFC 8785) of a value from `parseJson`, as UTF-8.
  *
  * RFC 8785 writes strings and numbers as `JSON.stringify` does, and orders members by their UTF-16
- * code units. `JSON.stringify` of ordered members takes 4 µs for 2 KB, 7 with sorting,
- * `canonicalize` 17.
+ * code units. So `JSON.stringify` of ordered members is enough: it takes 4 µs for 2 KB, 7 µs with
+ * sorting, while `canonicalize` takes 17 µs.
  *
  * Values that `parseJson` refuses, such as infinities and lone surrogates, have no canonical form,
  * and most of them are not detected here.

@@ -36,7 +36,7 @@ test.each<[string, string, string]>([
   ["-(2^53 + 1)", "[-9007199254740993]", "/0"],
   ["the largest 64-bit number", '{"id":18446744073709551615}', "/id"],
   ["an integer of 60 digits", `[${"1234567890".repeat(6)}]`, "/0"],
-])("what cannot be kept is refused with its place: %s", (_, text, pointer) => {
+])("what cannot be kept is refused with its pointer: %s", (_, text, pointer) => {
   expect(refusal(text)).toMatchObject({ kind: "invalid", pointers: [pointer] });
 });
 
@@ -118,7 +118,7 @@ const texts = fc
   .map((value) => JSON.stringify(value))
   .filter((text) => !text.includes('"__proto__"'));
 
-test("every document comes back from its canonical form", () => {
+test("the canonical form of a document parses to the same value", () => {
   fc.assert(
     fc.property(texts, (text) => {
       expect(JSON.parse(canonicalJson(parse(text)).toString())).toEqual(JSON.parse(text));

@@ -84,8 +84,8 @@ function markInexact(_key: string, value: unknown, context?: { source?: string }
 function isExact(source: string): boolean {
   if (source.length < digitsMin || !/^-?\d+$/.test(source)) return true;
   const value = Number(source);
-  // Only in a member that a later duplicate replaces can it be infinite; all other infinite numbers
-  // were refused before.
+  // Infinite only in a member that a later duplicate replaces: all other infinite numbers were
+  // refused before.
   if (!Number.isFinite(value)) return true;
   // Canonical JSON writes some exact integers rounded (2^60 as 1152921504606847000), and callers
   // may send that text back.

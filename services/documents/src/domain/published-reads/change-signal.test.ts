@@ -46,7 +46,7 @@ describe("a listener", () => {
     expect(await heardBy("")).toEqual([true, true, true]);
   });
 
-  test("without a signal is woken once a second, at the same time as all other listeners", async () => {
+  test("is woken within a second without a signal, together with other tenants' listeners", async () => {
     vi.useFakeTimers();
     try {
       const changes = new ChangeSignal();

@@ -36,15 +36,14 @@ export function later({ updatedAt, documentId }: PagePosition, other: PagePositi
   return isBefore({ updatedAt, documentId }, other) ? other : { updatedAt, documentId };
 }
 
-/** An opaque token of epoch ms and id of `after`, epoch ms of `began`, and a digest of the type. */
 export function encodeChangeToken({ after, began }: ChangeToken, type: string): string {
   return encodeOpaqueToken([after.updatedAt.getTime(), after.documentId, began.getTime(), walkOf(["changes", type])]);
 }
 
 /**
- * Reads a token. A token that was not made here for this type is refused: starting over would hide
- * removals from the reader, and reading on from another type's token would skip changes of this
- * type that the reader never got.
+ * Refuses a token that was not made here for this type: starting over would hide removals from the
+ * reader, and reading on from another type's token would skip changes of this type that the reader
+ * never got.
  *
  * @throws DomainError `invalid` for such a token
  */

@@ -5,7 +5,7 @@ import type { VisibleDocument } from "./published-document.ts";
 import type { ReadAt } from "./tenant-clock.ts";
 
 export interface LinkedReader {
-  /** Returns the published documents, in any order; at most `bytesMax` bytes of them. */
+  /** The published ones, in any order; those beyond `bytesMax` bytes are left out. */
   findVisible(
     tenantId: string,
     documentIds: readonly string[],
@@ -14,7 +14,7 @@ export interface LinkedReader {
   ): Promise<VisibleDocument[]>;
 }
 
-/** A document's canonical bytes, and the range of its links in them. */
+/** A document's canonical bytes, and the range of `"links":[…],` in them. */
 type LinkingDocument = Pick<VisibleDocument, "documentId" | "bytes" | "linksStart" | "linksEnd">;
 
 /** Most bytes of linked documents in an answer. */
@@ -24,7 +24,7 @@ const bytesMax = 4 * 1024 * 1024;
  * Reads the published documents to which `documents` link, in the order of the links, up to 4 MiB.
  * Leaves out those that are among `documents`, and those of types that readers may not see.
  *
- * @param linksMax most linked documents
+ * @param linksMax most links that are read, whether or not their documents are published
  */
 export async function readLinked(
   publications: LinkedReader,

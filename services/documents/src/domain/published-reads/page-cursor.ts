@@ -9,31 +9,31 @@ export interface PagePosition {
   readonly documentId: string;
 }
 
-/** Where the next page of a walk begins, and the earliest moment at which it is read. */
+/** Where the next page of a walk begins. */
 export interface PageCursor {
   /** The last document of the page before. */
   readonly position: PagePosition;
   /**
-   * A moment at which the page before was current. The next page must not be read at an earlier
-   * one, or the reader would miss rows.
+   * A moment at which the page before was current. A next page of an earlier moment could lack
+   * documents that were published in between.
    */
   readonly moment: Moment;
 }
 
 /**
- * A digest of a walk's query in four bytes, by which tokens of other walks are refused. The page
- * size is not part of the query.
+ * Four bytes of a digest of a walk's query, by which tokens of other walks are refused. Callers
+ * leave the page size out of the query, so that it may change from page to page.
  */
 export function walkOf(query: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(query)).digest().subarray(0, 4).toString("base64url");
 }
 
-/** An opaque token of epoch ms, id, moment in hex and walk; at most 128 characters. */
+/** An opaque token of at most 128 characters. */
 export function encodeCursor({ position: { updatedAt, documentId }, moment }: PageCursor, walk: string): string {
   return encodeOpaqueToken([updatedAt.getTime(), documentId, moment.toString(16), walk]);
 }
 
-/** The cursor in a token of this walk; undefined for anything that `encodeCursor` does not make. */
+/** Undefined for a token of another walk, and for one that `encodeCursor` does not make. */
 export function decodeCursor(token: string, walk: string): PageCursor | undefined {
   const [time, id, moment, named, ...more] = decodeOpaqueToken(token) ?? [];
   const documentId = typeof id === "string" ? parseUuid(id) : undefined;

@@ -29,7 +29,7 @@ test("the keys of an article are its slug, language, tags and sites", () => {
   });
 });
 
-test("the keys of a site are its hosts, in normal form, and whether it is primary", () => {
+test("a site has keys for its hosts, in normal form, and for being primary; an article has neither", () => {
   const meta = { slug: "main", language: "de", hosts: ["WWW.Example.com", "example.com:8080", "none/"], primary: true };
   const { host, primary } = readKeys("core/publisher-site", { meta, links: [] });
   expect(host).toEqual(["www.example.com", "example.com"]);
@@ -37,7 +37,7 @@ test("the keys of a site are its hosts, in normal form, and whether it is primar
   expect(readKeys("core/article", { meta, links: [] })).toMatchObject({ host: undefined, primary: undefined });
 });
 
-test("a value of another kind than expected gives no key", () => {
+test("a value of an unexpected JSON type gives no key", () => {
   const meta = { slug: 7, language: ["de"], sites: "main" };
   expect(readKeys("core/article", { meta, links: "none" })).toStrictEqual(none);
   expect(readKeys("core/article", { meta: null, links: [null, 1, { type: "core/tag", id: 1 }] })).toStrictEqual(none);

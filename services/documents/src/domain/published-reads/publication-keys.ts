@@ -11,7 +11,7 @@ interface KeyedDocument {
 
 /** A key by which readers find published documents: a column of `publications`, with its index. */
 interface PublicationKey {
-  /** The value in a document. Values of an unexpected JSON type are left out. */
+  /** The value in a document, with `many` a list; `valueIn` drops what is no string. */
   read(document: KeyedDocument): JsonValue | undefined;
   /** Whether a document has several values, of which the first 100 count. */
   readonly many: boolean;
@@ -114,12 +114,11 @@ export function mapFilters<Value>(valueOf: (name: FilterName) => Value): Record<
   return Object.fromEntries(filterNames.map((name) => [name, valueOf(name)])) as Record<FilterName, Value>;
 }
 
-/** Most values of one key of a document that are indexed; further ones are left out. */
+/** Most values of one key of a document that are indexed. */
 const valuesMax = 100;
 /** Longest value in characters; a longer one is left out, because it would bloat its index. */
 const charactersMax = 1_024;
 
-/** Reads the values by which readers find a document. */
 export function readKeys(type: string, { meta, links }: { meta: JsonValue; links: JsonValue }): PublicationKeys {
   const document = { type, meta: isJsonObject(meta) ? meta : {}, links };
   const values = keyNames.map((name) => [name, valueIn(keyNamed(name), document)]);

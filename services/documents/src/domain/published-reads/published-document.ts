@@ -16,5 +16,5 @@ export interface PublicationState extends Partial<PublishedDocument> {
   readonly updatedAt: Date;
 }
 
-/** A document that readers see, with its bytes; never a withdrawn one. */
+/** A publication that is not withdrawn, and so has its bytes. */
 export type VisibleDocument = PublicationState & PublishedDocument;

@@ -43,8 +43,8 @@ const bytesMax = 4 * 1024 * 1024;
 
 /**
  * Answers requests of several tenants, each on its own. For each tenant all slugs cost one read,
- * two when some slug has no current holder, and all documents up to 4 MiB one; linked documents
- * cost one more read for each document.
+ * two when some slug has no current holder, and all documents up to 4 MiB one. A request for linked
+ * documents may cost one more read.
  *
  * @returns answers in the order of the requests: at least one, fewer than requested when more would
  * exceed 4 MiB
@@ -95,8 +95,8 @@ async function findSlugs(
 }
 
 /**
- * Reads the documents that one tenant's requests name in one read. Those beyond the limit of bytes
- * are read one by one, when their requests are answered.
+ * Reads in one read the documents that one tenant's requests name. Those beyond 4 MiB are read one
+ * by one, when their requests are answered.
  */
 async function findStates(
   publications: BatchGetPublishedDocumentsDeps["publications"],

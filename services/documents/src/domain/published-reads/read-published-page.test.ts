@@ -62,19 +62,19 @@ async function tagOf(deps: ReturnType<typeof stores>, more: Partial<PageRequest>
   return { etag, notModified };
 }
 
-test("a reader without a tag costs no read of the clock that the process remembers", async () => {
+test("a request without a tag uses the clock that the process remembers, and reads only the page", async () => {
   const deps = stores(at(7), at(7), [7, 3]);
   await tagOf(deps);
   expect(deps.looks).toEqual(["page"]);
 });
 
-test("a reader without a tag gets a tag that is current", async () => {
+test("a request without a tag gets a tag that matches at the next request", async () => {
   const deps = stores(at(7), at(7), [7, 3]);
   const { etag } = await tagOf(deps);
   expect(await tagOf(deps, { ifNoneMatch: etag })).toEqual({ etag, notModified: true });
 });
 
-test("a process that remembers nothing reads the clock", async () => {
+test("a process that remembers no clock reads it before the page", async () => {
   const deps = stores(at(7), undefined, [7]);
   await tagOf(deps);
   expect(deps.looks).toEqual(["clock", "page"]);
@@ -85,12 +85,12 @@ test("a tag is as new as the newest document of its page, even if the remembered
   expect(await tagOf(stores(at(7), at(3), []), { ifNoneMatch: etag })).toMatchObject({ notModified: true });
 });
 
-test("a tag of a page that misses a withdrawal no longer matches once the clock is read", async () => {
+test("the tag of a page that misses a withdrawal does not match at the next request", async () => {
   const { etag } = await tagOf(stores(at(9), at(3), [7]));
   expect(await tagOf(stores(at(9), at(3), []), { ifNoneMatch: etag })).toMatchObject({ notModified: false });
 });
 
-test("the tag of a page filtered by a slug is not valid after the slug passed to another document", async () => {
+test("a page's tag does not match later if its filter's slug passed to another document during the read", async () => {
   const filter = { ...noFilter, tag: "snow" };
   // The slug passed to another tag at 5, after the slug was looked up and before the page was read.
   // The page shows a document of 7.
@@ -104,27 +104,30 @@ describe("the clock is confirmed", () => {
   const query = [type, null, 50, "", noFilter, true];
 
   test.each([
-    ["by updatedSince", { updatedSince: new Date(8) }, ["confirm", "page"]],
-    ["by a tag", { ifNoneMatch: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
-    ["by knownTag alone", { knownTag: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
-  ])("before the page, for a reader that has seen more than the process knows: %s", async (_, more, looks) => {
-    const deps = stores(at(7), at(7), [7]);
-    await tagOf(deps, more);
-    expect(deps.looks).toEqual(looks);
-  });
+    ["in updatedSince", { updatedSince: new Date(8) }, ["confirm", "page"]],
+    ["in ifNoneMatch", { ifNoneMatch: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
+    ["in knownTag", { knownTag: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
+  ])(
+    "before the page, when the request shows a later tick than the clock that was read: %s",
+    async (_, more, looks) => {
+      const deps = stores(at(7), at(7), [7]);
+      await tagOf(deps, more);
+      expect(deps.looks).toEqual(looks);
+    },
+  );
 
   test.each([
-    ["by updatedSince", { updatedSince: new Date(7) }, ["page"]],
-    ["by a tag", { knownTag: pageEtag(new Date(7), query) }, ["clock", "page"]],
-    ["by the tag of another page", { knownTag: pageEtag(new Date(8), ["core/image"]) }, ["clock", "page"]],
-    ["by a tag of any page (*)", { knownTag: "*" }, ["clock", "page"]],
-  ])("not for a reader that has seen no more than the process knows: %s", async (_, more, looks) => {
+    ["in updatedSince", { updatedSince: new Date(7) }, ["page"]],
+    ["in knownTag", { knownTag: pageEtag(new Date(7), query) }, ["clock", "page"]],
+    ["in the tag of another page", { knownTag: pageEtag(new Date(8), ["core/image"]) }, ["clock", "page"]],
+    ["in the tag of any page (*)", { knownTag: "*" }, ["clock", "page"]],
+  ])("not when the request shows no later tick of the page: %s", async (_, more, looks) => {
     const deps = stores(at(7), at(7), [7]);
     await tagOf(deps, more);
     expect(deps.looks).toEqual(looks);
   });
 
-  test("for a comparison of tags, too, when a tag is newer than the clock that was read", async () => {
+  test("when tags are only compared, too, if one is newer than the clock that was read", async () => {
     const deps = stores(at(7), at(7), []);
     const ifNoneMatch = pageEtag(new Date(confirmedMs), query);
     expect(await currentEtag(deps, "acme", { ...request, ifNoneMatch })).toBe(ifNoneMatch);
@@ -143,16 +146,18 @@ describe("a cursor", () => {
     return { looks: deps.looks, page };
   }
 
-  test("reads at the moment of the page before or of the clock, whichever is later", async () => {
+  test("reads at its own moment or the clock's, whichever is later, and the next cursor keeps that", async () => {
     const { looks, page } = await read(cursorAt(40n), { ...at(7), moment: 30n });
     expect(looks).toEqual(["page at 40 behind"]);
     expect(decodeCursor(page.nextCursor, walk)?.moment).toBe(40n);
     const later = await read(cursorAt(40n), { ...at(7), moment: 45n });
     expect(later.looks).toEqual(["page at 45 behind"]);
     expect(decodeCursor(later.page.nextCursor, walk)?.moment).toBe(45n);
-    // The page shows what was published after the clock was read.
-    const { page: newer } = await read("", { ...at(3), moment: 30n });
-    expect(decodeCursor(newer.nextCursor, walk)?.moment).toBe(databaseMoment);
+  });
+
+  test("of a page with a document that is newer than the clock has the moment of the page's read", async () => {
+    const { page } = await read("", { ...at(3), moment: 30n });
+    expect(decodeCursor(page.nextCursor, walk)?.moment).toBe(databaseMoment);
   });
 
   test.each([
@@ -166,7 +171,7 @@ describe("a cursor", () => {
     );
   });
 
-  test("of a moment to come starts with the newest document, or is refused if the request asks for that", async () => {
+  test("ahead of the database's clock starts with the newest document, or is refused if the request asks", async () => {
     expect((await read(cursorAt(60n), at(7))).looks).toEqual(["page at 60 behind", "page"]);
     await expect(read(cursorAt(60n), at(7), { refuseForeignCursor: true })).rejects.toThrow("cursor must be");
   });

@@ -142,11 +142,10 @@ function etagAt(stamp: Date | undefined, request: PageRequest): string {
 }
 
 /**
- * Reads one page. The clock is read before the documents: a change in between can make the tag
- * older than the page, but never newer, so at worst the next conditional read gets the page again.
- * In the other order that change would be missed. The documents are read as of the clock's moment
- * or that of the page before, whichever is later, or of any later one: after a failover a read
- * without a moment may return an older state.
+ * The clock is read before the documents: a change in between can make the tag older than the page,
+ * but never newer, so at worst the next conditional read gets the page again. In the other order
+ * that change would be missed. The documents are read with the later of the clock's moment and that
+ * of the page before, because after a failover a read without a moment may return an older state.
  *
  * @throws DomainError `invalid` for a foreign cursor, when those are refused
  */
@@ -173,7 +172,7 @@ export async function readPublishedPage(
 /**
  * The cursor; undefined to start with the newest document.
  *
- * @throws DomainError "invalid" for a foreign cursor, when the request refuses those
+ * @throws DomainError `invalid` for a foreign cursor, when the request refuses those
  */
 function readCursor(request: PageRequest): PageCursor | undefined {
   if (request.cursor === "") return undefined;
@@ -252,8 +251,8 @@ function laterMoment(one: Moment | undefined, other: Moment | undefined): Moment
 /**
  * The tick for a page's tag: that of the page's newest document if it is later than `stamp`. It
  * stays `stamp` when a slug was looked up before the page, because the slug may have passed to
- * another document in between, and when linked documents are included, because any of them may have
- * changed.
+ * another document in between, and when linked documents are included, because they are read after
+ * the page and may have changed in between.
  */
 function shownTick(
   stamp: Date | undefined,

@@ -21,8 +21,8 @@ interface SiteAnswer {
 }
 
 /**
- * Reads the site of a host. Without a host reads the site whose `meta.primary` is true, or the only
- * site. Throws `not_found` when there is no such site.
+ * Reads the published site of a host, or for the host "" that of `findMainSite`. Throws `not_found`
+ * when there is none.
  */
 export async function readSite(
   deps: GetPublishedSiteDeps,
@@ -51,10 +51,6 @@ async function findSite(
   return host === undefined ? undefined : publications.findSiteOf(tenantId, host, signal);
 }
 
-/**
- * Joins the members of `content` and `meta`; the document's `id`, `title` and `updated_at` override
- * members of those names.
- */
 function flatten(document: JsonObject): Buffer {
   const { id = null, title = null, updated_at = null } = document;
   return canonicalJson({ ...member(document, "content"), ...member(document, "meta"), id, title, updated_at });

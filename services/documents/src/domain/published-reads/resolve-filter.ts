@@ -6,8 +6,8 @@ import type { Moment } from "./tenant-clock.ts";
 export type RequestedFilter = Readonly<Record<FilterName, string | undefined>>;
 
 /**
- * Criteria as publications are indexed: a document must have the value, or one of the values, of
- * each.
+ * Criteria in the form in which publications are indexed. A document matches when it has the value,
+ * or one of the values, of every criterion that is set.
  */
 export type PublishedFilter = Readonly<Record<FilterName, string | readonly string[] | undefined>>;
 
@@ -25,9 +25,9 @@ export interface FilterDeps {
 }
 
 /**
- * Types whose publications can change which documents a filter matches: a slug may pass to another
- * document, and a document named by id may also be indexed by its slug. For a key whose values are
- * ids only, an id adds no type, because it always means the same document.
+ * Types whose publications can change which documents a filter matches. A slug in the filter may
+ * pass to another document. An id adds its type only if publications may hold the slug in its place
+ * (`bySlug`), because that slug may change.
  */
 export function typesConsulted(filter: RequestedFilter): string[] {
   return filterNames.flatMap((name) => {

@@ -3,17 +3,16 @@ export type Moment = bigint;
 
 export interface ClockReading {
   /**
-   * When the clock was read. A read of documents at this moment includes every publication up to
-   * the ticks, even from another primary.
+   * When the clock was read. A read of documents with this moment includes every publication up to
+   * `tick`, even if another server has become the primary since.
    */
   readonly moment?: Moment;
   /** The last tick; absent before the first one. */
   readonly tick?: Date;
-  /** The last tick that touched each type. */
+  /** From type to the last tick at which its publications may have changed. */
   readonly types: Readonly<Record<string, Date>>;
 }
 
-/** Options of a read that must not be older than a moment. */
 export interface ReadAt {
   /**
    * The moment of a clock's reading, a cursor or a page. The read includes what was committed up to
@@ -29,7 +28,7 @@ export class MomentAhead extends Error {
 }
 
 export interface ClockReader {
-  /** Reads the clock; after a failover the reading may be older than one before it. */
+  /** Reads the clock; after a failover the reading may be older than one of another process. */
   read(tenantId: string): Promise<ClockReading>;
   /**
    * Reads the clock, never older than any reading that was shown; costs a round trip among the

@@ -1,6 +1,6 @@
 /**
- * The normal form of a host name: lowercase, ASCII (IDNA), without port and final dot. Undefined
- * for anything else, such as a text with a scheme or a path.
+ * The normal form of a host name or IP address: lowercase, ASCII (IDNA), without port and final
+ * dot. Undefined for anything else, such as a text with a scheme or a path.
  */
 export function normalHost(text: string): string | undefined {
   const [, name] = /^(\[[\da-f:.]+\]|[^\s\p{C}:/?#@\\%[\]]+)(?::\d{1,5})?$/iu.exec(text) ?? [];

@@ -16,7 +16,7 @@ test("a second primary site is refused", () => {
   expect(faults.get("b")).toEqual([{ pointer: "/meta/primary", message: "published site a is the primary one" }]);
 });
 
-test("a host that a site loses in a batch is free for the batch's other sites, in any order", () => {
+test("a host that a site loses in a batch is free for the batch's other sites, whatever their order", () => {
   const standing = [claim("a", ["x.example"], true), claim("b", ["y.example"])];
   expect(checkSites(standing, new Set(["a", "c"]), [claiming("c", ["x.example"], true)])).toEqual(new Map());
   const swapped = [claiming("b", ["x.example"], true), claiming("a", ["y.example"])];
@@ -25,7 +25,7 @@ test("a host that a site loses in a batch is free for the batch's other sites, i
   }
 });
 
-test("of two sites of a batch that claim the same host, the first gets it", () => {
+test("of two sites of a batch that claim the same host and to be primary, only the second is refused", () => {
   const sites = [claiming("a", ["x.example"], true), claiming("b", ["x.example"], true)];
   expect([...checkSites([], new Set(["a", "b"]), sites)]).toEqual([
     [
@@ -44,7 +44,7 @@ test("a site may be published again with its own host", () => {
   );
 });
 
-test("a malformed host is a fault of a site, and of no other type", () => {
+test("a malformed host is a fault of a site, and not of an article", () => {
   const meta = { hosts: ["x.example", "https://y.example", 7] };
   expect(hostFaults("core/publisher-site", meta).map(({ pointer }) => pointer)).toEqual([
     "/meta/hosts/1",

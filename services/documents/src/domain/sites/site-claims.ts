@@ -3,14 +3,14 @@ import type { JsonValue } from "../json/json-value.ts";
 import { normalHost } from "./host-name.ts";
 import { siteType } from "./site-type.ts";
 
-/** What a published site claims for itself alone. */
+/** What only one published site of a tenant may have: its hosts, and being the primary one. */
 export interface SiteClaim {
   readonly documentId: string;
   readonly hosts: readonly string[];
   readonly isPrimary: boolean;
 }
 
-/** The keys of a published document by which sites are found. */
+/** Members of `PublicationKeys`; `primary` is "true" or undefined. */
 interface SiteKeys {
   readonly host: readonly string[] | undefined;
   readonly primary: string | undefined;
@@ -20,7 +20,6 @@ export function claimOf(type: string, documentId: string, { host, primary }: Sit
   return type === siteType ? { documentId, hosts: host ?? [], isPrimary: primary !== undefined } : undefined;
 }
 
-/** Violations for hosts of a site that are not host names. */
 export function hostFaults(type: string, meta: Readonly<Record<string, unknown>>): Violation[] {
   const hosts: unknown = type === siteType ? meta["hosts"] : [];
   if (!Array.isArray(hosts)) return [];
@@ -31,7 +30,8 @@ export function hostFaults(type: string, meta: Readonly<Record<string, unknown>>
 }
 
 /**
- * Why a claim cannot stand beside others: a host belongs to one site, and only one site is primary.
+ * Violations for the hosts that another site has, and for a second primary site. See
+ * `ClaimingSite` for `hosts`.
  */
 export function conflictsWith(
   claim: SiteClaim,
@@ -62,9 +62,9 @@ export interface ClaimingSite {
  * Checks the sites of a batch against the published sites outside of the batch, and against each
  * other in the order of the batch. When two sites of the batch claim a host, the first gets it.
  *
- * @param standing claims of the sites that are published before the batch
+ * @param standing claims of sites that are published before the batch
  * @param changed ids of all documents that the batch publishes or withdraws
- * @returns the faults of each site that cannot be published
+ * @returns from document id to the faults of a site that cannot be published
  */
 export function checkSites(
   standing: readonly SiteClaim[],

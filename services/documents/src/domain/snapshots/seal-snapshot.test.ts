@@ -16,7 +16,7 @@ const stamp = {
   isFinal: false,
 } as const;
 
-test("the same version always seals to the same bytes and digest", () => {
+test("a version is sealed to known canonical bytes and their known SHA-256 digest", () => {
   const { bytes, sha256 } = sealSnapshot(parts, stamp);
   expect(bytes.toString()).toBe(
     '{"content":{"blocks":[],"body":"a\u2028b \u{1f600}","n":1e+21,"z":0},"id":"7b1c2f0e-5a2d-4c1e-9b7a-0d2f4a6c8e10",' +
@@ -26,7 +26,7 @@ test("the same version always seals to the same bytes and digest", () => {
   expect(Buffer.from(sha256).toString("hex")).toBe("ddd55007c629d64ca989ec7dc7afebea40b55522845db7bc6ef143ee163608a9");
 });
 
-test("the last snapshot of a document has meta.final, and no other one has", () => {
+test("a snapshot has meta.final only when it is the last one of its document", () => {
   const metaOf = (isFinal: boolean) => JSON.parse(sealSnapshot(parts, { ...stamp, isFinal }).bytes.toString()).meta;
   expect(metaOf(true)).toEqual({ ...metaOf(false), final: true });
   expect(metaOf(false)).not.toHaveProperty("final");

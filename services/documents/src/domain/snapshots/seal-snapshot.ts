@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { assembleDocument, type AssembledDocument } from "../document/assemble-document.ts";
 import type { DocumentParts } from "../document/document.ts";
 
-/** What is stamped into a version when it is published or withdrawn. */
 interface SnapshotStamp {
   readonly documentId: string;
   readonly type: string;
@@ -19,8 +18,8 @@ interface SealedSnapshot extends AssembledDocument {
 }
 
 /**
- * The canonical bytes `{content,id,links,meta,title,type,updated_at}` that are signed, and their
- * digest.
+ * The canonical bytes `{content,id,links,meta,title,type,updated_at}` of a snapshot, and their
+ * SHA-256, which the signed statement contains.
  */
 export function sealSnapshot(parts: DocumentParts, stamp: SnapshotStamp): SealedSnapshot {
   const assembled = assembleDocument(parts, { ...stamp });

@@ -2,7 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import { decodeOpaqueToken, encodeOpaqueToken } from "@vidimus/kit/opaque-token";
 import type { SnapshotKey } from "./snapshot-feed.ts";
 
-/** An opaque token for a position in the list of signatures. */
+/** The page token of `ListSignatures` whose page starts behind the given snapshot. */
 export function encodeSignatureToken({ tenantId, documentId, sequence }: SnapshotKey): string {
   return encodeOpaqueToken([tenantId, documentId, sequence]);
 }

@@ -15,7 +15,7 @@ export interface AnnouncedSnapshot extends Omit<SnapshotKey, "tenantId"> {
   readonly traceparent?: string;
 }
 
-/** A snapshot and the time of its commit. Lists are ordered by `committedAt`, then by the key. */
+/** Lists are ordered by `committedAt`, then by the key. */
 export interface CommittedSnapshot extends SnapshotKey {
   /** Tick of the tenant's clock. */
   readonly committedAt: Date;
@@ -25,7 +25,6 @@ export interface CommittedSnapshot extends SnapshotKey {
 export type SnapshotSettlement = SnapshotKey &
   ({ readonly signature: SnapshotSignature } | { readonly unsendable: string });
 
-/** Which snapshots of a tenant are listed. */
 export interface SnapshotQuery {
   /** Committed at or after this time. */
   readonly since?: Date;
@@ -56,7 +55,6 @@ export interface HeldSignature extends SnapshotKey {
   readonly newestSequence?: number;
 }
 
-/** A snapshot with its bytes, and with its signature once it is signed and settled. */
 export interface SignedSnapshot extends SnapshotKey {
   readonly type: string;
   readonly version: number;
@@ -86,7 +84,7 @@ export interface PublishedVersion {
   readonly sha256: Uint8Array;
 }
 
-/** An opaque token for a position in the list of pending snapshots. */
+/** The page token of `ListPendingSnapshots` whose page starts behind the given snapshot. */
 export function encodePendingToken({ committedAt, tenantId, documentId, sequence }: CommittedSnapshot): string {
   return encodeOpaqueToken([committedAt.getTime(), tenantId, documentId, sequence]);
 }
@@ -104,9 +102,7 @@ export function decodePendingToken(token: string): CommittedSnapshot | undefined
   return { committedAt: new Date(time), tenantId, documentId, sequence };
 }
 
-/**
- * An opaque token for a position in a list of a tenant's snapshots. It does not contain the tenant.
- */
+/** The page token of `ListSnapshots` whose page starts behind the given snapshot. */
 export function encodeListToken({ committedAt, documentId, sequence }: CommittedSnapshot): string {
   return encodeOpaqueToken([committedAt.getTime(), documentId, sequence]);
 }

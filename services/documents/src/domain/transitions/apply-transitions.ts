@@ -16,24 +16,21 @@ export interface ApplyDeps {
   readonly sequenceFloor: number;
 }
 
-/** State that the attempts of one transaction share. */
 interface ApplyBatch extends PublishBatch {
   readonly changes: Changes;
 }
 
-/**
- * `applied`: from document id to the result of its transition. `changes`: all that must be written.
- */
 interface Applied {
+  /** From document id to the result of its transition, or its refusal. */
   readonly applied: Map<string, TransitionResult | DomainError>;
   readonly changes: Changes;
 }
 
 /**
- * Applies the transitions that are possible. A site may claim what another site of the batch
- * releases, whichever of them comes first in the batch. So sites are checked against the state
- * after the batch. Then the rest is applied again without the sites that fail, because what a
- * failed site would have released is not free.
+ * A site may claim a host that another site of the batch releases, whichever comes first in the
+ * batch, so sites are checked against the state after the batch. When some are refused, the other
+ * transitions are applied again without them, because what a refused site would have released is
+ * not free.
  */
 export async function applyPossible(
   loaded: readonly Loaded[],

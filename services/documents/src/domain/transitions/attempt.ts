@@ -36,7 +36,7 @@ export interface TransitionResult {
 /** The result of one requested transition; undefined when it is left to the next transaction. */
 export type TransitionOutcome = TransitionResult | DomainError | undefined;
 
-/** A request that no check has refused so far. */
+/** A request whose transition state, version and role allow; guards are not checked yet. */
 export interface Attempt {
   readonly request: TransitionRequest;
   readonly head: Head;
@@ -45,15 +45,11 @@ export interface Attempt {
   readonly plan: TransitionPlan;
 }
 
-/** An attempt with the version that it acts on. */
 export interface Loaded extends Attempt {
   readonly version: LoadedVersion;
 }
 
-/**
- * Resolves with the result of `stage`, or with the `DomainError` that `stage` threw. Rejects with
- * any other error.
- */
+/** Returns a `DomainError` that `stage` throws; throws any other error. */
 export async function refusal<T>(stage: () => T | Promise<T>): Promise<T | DomainError> {
   try {
     return await stage();

@@ -60,7 +60,10 @@ export interface TransitionEntry {
   readonly version: number;
   readonly from: string;
   readonly to: string;
-  /** Absent when the request had no token. */
+  /**
+   * Absent when the request had no token, in the entry of an update, and in the second entry of a
+   * transition, that of the head.
+   */
   readonly request?: AnsweredTransition;
 }
 
@@ -81,6 +84,6 @@ export interface Changes {
   readonly history: TransitionEntry[];
   readonly publications: Publication[];
   readonly snapshots: Snapshot[];
-  /** Slugs that published documents have lost. They still lead to these documents. */
+  /** Slugs that documents lose; readers find the document by them until another takes the slug. */
   retiredSlugs: readonly Slug[];
 }

@@ -24,7 +24,6 @@ export interface ListTransitionsDeps extends GetDocumentVersionDeps {
   now(): Date;
 }
 
-/** A transition that a role may take in the document's current state. */
 export interface AllowedTransition {
   readonly name: string;
   readonly version: number;

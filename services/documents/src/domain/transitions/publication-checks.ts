@@ -34,10 +34,7 @@ class Unchecked extends DomainError {
  */
 const rememberedMax = 10_000;
 
-/**
- * Checks versions for publication. Slow checks run outside of the transaction, because the
- * transaction holds the tenant's clock.
- */
+/** Slow checks run outside of the transaction, because the transaction locks the tenant's clock. */
 export class PublicationChecks {
   readonly #types: Pick<TypeRegistry, "at">;
   readonly #found = new LRUCache<string, readonly Violation[]>({ max: rememberedMax });
@@ -63,10 +60,7 @@ export class PublicationChecks {
   }
 }
 
-/**
- * Runs `attempt`, which throws `Unchecked` for a version that was not checked yet. Then checks that
- * version outside of the transaction of `attempt`, and runs `attempt` again.
- */
+/** Repeats `attempt` after each `Unchecked`, whose check runs outside of any transaction. */
 export async function checkedFirst<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -5,7 +5,6 @@ import { type Loaded, traceOf } from "./attempt.ts";
 import type { Changes } from "./changes.ts";
 import type { SlugTable } from "./slug-table.ts";
 
-/** What the publications of one transaction share. */
 export interface PublishBatch {
   readonly slugs: SlugTable;
   readonly now: Date;
@@ -16,7 +15,7 @@ export interface PublishBatch {
 
 /**
  * Makes a new state public: seals a snapshot with the next sequence, and adds to `changes` the
- * snapshot and the publication, or a tombstone if the document is withdrawn.
+ * snapshot and the publication, or a tombstone if the document is withdrawn or ended.
  */
 export function publish(
   { request, head, version: { parts, keys } }: Loaded,

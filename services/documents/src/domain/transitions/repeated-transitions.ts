@@ -6,11 +6,11 @@ import type { TransitionTransaction } from "./transition-transaction.ts";
 
 /**
  * A request whose token is in its document's history gets the first answer, or is refused when the
- * token named another transition or version. Other requests keep their outcome, and so do those
- * that the caller's role may not make; `outcomes` must have their refusals already.
+ * token belongs to a different request. A request that `outcomes` refuses with `permission_denied`
+ * keeps that refusal.
  *
- * History is read only after a refusal or after a unique index refused a row, so that first
- * requests cost no extra statement.
+ * `transitionBatch` calls this only for refused requests and after a unique index refused a row, so
+ * that a first request that succeeds costs no extra statement.
  */
 export async function answerRepeated(
   transaction: Pick<TransitionTransaction, "readRequests">,

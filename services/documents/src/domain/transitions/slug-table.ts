@@ -29,7 +29,6 @@ export class SlugTable {
     if (slug !== undefined) this.#holders.set(keyOf({ type, slug }), { type, slug, documentId });
   }
 
-  /** The slugs that documents have lost, in order. */
   retired(): readonly Slug[] {
     return this.#retired;
   }

@@ -18,7 +18,7 @@ export interface TransitionBatchDeps extends ApplyDeps {
   now(): Date;
 }
 
-/** Most bytes of documents in one transaction. */
+/** Most bytes of heads that one transaction reads. */
 const bytesMax = 4 * 1024 * 1024;
 
 /**
@@ -42,7 +42,6 @@ export async function transitionBatch(
     await answerRepeated(transaction, chosen, outcomes);
   }
   const others = attempts.filter(({ request }) => !outcomes.has(request.documentId));
-  // None is left when every transition was refused or answered.
   if (others.length > 0) await transitionChosen(deps, transaction, tenantId, others, outcomes);
   const refused = requests.filter(({ documentId }) => outcomes.get(documentId) instanceof DomainError);
   await answerRepeated(transaction, refused, outcomes);
@@ -112,10 +111,6 @@ function typesTouched(attempts: readonly Attempt[]): Set<string> {
   return new Set(attempts.flatMap(({ head, plan }) => (plan.lastPublished ? [head.type] : [])));
 }
 
-/**
- * Adds to each attempt the version that it acts on. Versions older than their heads are read from
- * `versions`.
- */
 async function loadAll(transaction: TransitionTransaction, attempts: readonly Attempt[]): Promise<Loaded[]> {
   const older = attempts.filter(({ head, chosen }) => chosen.subject.version !== head.version);
   const references = older.map(({ head, chosen }) => ({
@@ -136,10 +131,6 @@ async function loadAll(transaction: TransitionTransaction, attempts: readonly At
   });
 }
 
-/**
- * Reads the holders of the slugs that will be claimed, and adds the slugs that the documents
- * themselves have so far.
- */
 async function readSlugs(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<Slug[]> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
   const named = published.flatMap(({ head: { type }, version: { keys } }) =>
@@ -152,7 +143,6 @@ async function readSlugs(transaction: TransitionTransaction, loaded: readonly Lo
   return [...held, ...own];
 }
 
-/** Reads the published sites with which the claims of the batch may conflict. */
 async function readSites(transaction: TransitionTransaction, loaded: readonly Loaded[]): Promise<SiteClaim[]> {
   const published = loaded.filter(({ chosen }) => chosen.to === "published");
   const claims = published.flatMap((attempt) => claimingSite(attempt).map(({ claim }) => claim));

@@ -32,14 +32,10 @@ export function loadVersion(
   return { parts, value, meta, writer: writer.actor, schemaGeneration, keys: readKeys(type, value) };
 }
 
-/** `meta.hosts` as it was written. */
 export function hostsOf({ value }: Pick<LoadedVersion, "value">): JsonValue | undefined {
   return isJsonObject(value.meta) ? value.meta["hosts"] : undefined;
 }
 
-/**
- * A transition whose guards are not checked yet, and the functions that read the facts for them.
- */
 interface GuardedTransition {
   readonly head: Head;
   readonly definition: WorkflowDefinition;
@@ -56,8 +52,6 @@ interface GuardedTransition {
 }
 
 /**
- * Checks the guards of a transition.
- *
  * @throws DomainError `failed_precondition` with reason `guard_failed`, whose metadata are `guard`
  * and those of `standingFacts`; what the functions of `transition` throw
  */

@@ -33,7 +33,7 @@ function queueOver(
 }
 
 describe("the queue", () => {
-  test("collects what arrives during a transaction into the next one, up to its maximum", async () => {
+  test("collects what arrives during a transaction into the next one, up to itemsMax transitions", async () => {
     const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf));
     const first = transition("acme", requestOf("a"));
     await Promise.resolve();
@@ -65,7 +65,7 @@ describe("the queue", () => {
     expect(names).toEqual([["step-0", "step-2"], ["step-1"], ["step-3"]]);
   });
 
-  test("never runs transitions of two tenants in one transaction", async () => {
+  test("runs the transitions of two tenants in separate transactions", async () => {
     const tenants: string[] = [];
     const transition = createTransitionQueue({
       runBatch: async (tenantId, requests) => {
@@ -82,9 +82,9 @@ describe("the queue", () => {
   });
 
   test.each([
-    ["all transitions at once", "the clock", [["a", "b", "c", "d"]]],
+    ["all transitions in one transaction", "the clock", [["a", "b", "c", "d"]]],
     [
-      "one half of the transitions before the other",
+      "the transitions in two halves",
       "a document",
       [
         ["a", "b"],
@@ -100,7 +100,7 @@ describe("the queue", () => {
     expect(batches.slice(1)).toEqual(repeated);
   });
 
-  test("refuses a transition as unavailable when its transaction conflicts for too long", async () => {
+  test("refuses a transition as unavailable when its conflicts last longer than patienceMs", async () => {
     const { transition } = queueOver(async () => Promise.reject(new TransactionConflict(undefined, true)), {
       patienceMs: 20,
     });
@@ -116,7 +116,7 @@ describe("the queue", () => {
     expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
   });
 
-  test("fails all callers at once when the database is down", async () => {
+  test("rejects every transition of a transaction, without a repeat, when the database is down", async () => {
     const away = new DomainError("unavailable", "the database cannot be reached");
     const { transition, batches } = queueOver(async () => Promise.reject(away));
     const settled = await Promise.allSettled("abcd".split("").map((id) => transition("acme", requestOf(id))));
@@ -124,7 +124,7 @@ describe("the queue", () => {
     expect(batches).toHaveLength(1);
   });
 
-  test("repeats what did not fit into a transaction", async () => {
+  test("runs what did not fit into a transaction in the next one", async () => {
     const { transition, batches } = queueOver(async (requests) =>
       requests.map((one, at) => (at === 0 ? transitionedOf(one) : undefined)),
     );
@@ -168,7 +168,7 @@ describe("the queue", () => {
     expect(batches).toEqual([["z", "a"], ["z"], ["z"], ["b"]]);
   });
 
-  test("does not run transitions of callers who have gone", async () => {
+  test("rejects a transition whose signal is aborted, and does not run it", async () => {
     const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf));
     const gone = AbortSignal.abort(new Error("gone"));
     await expect(transition("acme", requestOf("a"), gone)).rejects.toThrow("gone");
@@ -202,7 +202,7 @@ describe("the queue", () => {
       return sizes;
     }
 
-    test("holds waiting transitions for a moment, so that callers who come again join them", async () => {
+    test("holds waiting transitions until the callers that were just answered have come again", async () => {
       const sizes = await eightThenTwo(60_000, async (transition) => {
         await nextTurn();
         await Promise.all(ids("again", 8).map((id) => transition("acme", requestOf(id))));
@@ -210,11 +210,11 @@ describe("the queue", () => {
       expect(sizes).toEqual([8, 10]);
     });
 
-    test("holds waiting transitions for lingerMs at most when no caller comes again", async () => {
+    test("runs waiting transitions in the end when no answered caller comes again", async () => {
       expect(await eightThenTwo(1, async () => undefined)).toEqual([8, 2]);
     });
 
-    test("does not wait after a conflict", async () => {
+    test("does not wait for more callers after a conflict", async () => {
       const { transition, batches } = queueOver(
         async (requests, attempt) => {
           if (attempt <= 2) throw new TransactionConflict(undefined, true);
@@ -226,7 +226,7 @@ describe("the queue", () => {
       expect(batches.map(({ length }) => length)).toEqual([20, 20, 20]);
     });
 
-    test("does not wait after a transaction that left transitions over", async () => {
+    test("does not wait for more callers after a transaction that left transitions over", async () => {
       const { transition, batches } = queueOver(
         async (requests) => requests.map((one, at) => (at < 9 ? transitionedOf(one) : undefined)),
         { itemsMax: 64, lingerMs: 60_000 },
@@ -235,7 +235,7 @@ describe("the queue", () => {
       expect(batches.map(({ length }) => length)).toEqual([20, 11, 2]);
     });
 
-    test("does not wait when the queue is empty", async () => {
+    test("does not wait for more callers when the queue is empty", async () => {
       const { transition, batches } = queueOver(async (requests) => requests.map(transitionedOf), {
         itemsMax: 64,
         lingerMs: 60_000,

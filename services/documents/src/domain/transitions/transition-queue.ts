@@ -23,10 +23,7 @@ export interface TransitionQueueOptions {
   lingerMs?: number;
 }
 
-/**
- * After a transaction of this size or more the next one waits up to `lingerMs`, so that the callers
- * that were just answered can be part of it.
- */
+/** Least number of answered callers for which the next transaction waits: see `#gather`. */
 const busyFrom = 8;
 
 /** Takes one document through a transition. Rejects with a `DomainError` when it is refused. */
@@ -49,8 +46,8 @@ interface Waiting {
 /**
  * Collects the transitions of each tenant while one of its transactions runs, and runs them
  * together in the next one. The first transition of an idle tenant starts at once; a busy tenant
- * has one commit for up to 64 transitions. Here a tenant has one transaction at a time, because
- * those that change what readers see lock the tenant's clock, and a second one would meet a
+ * has one commit for up to 64 transitions. A process runs one transaction of a tenant at a time:
+ * transactions that change what readers see lock the tenant's clock, so a second one would
  * conflict.
  */
 export function createTransitionQueue(options: TransitionQueueOptions): RunTransition {
@@ -72,8 +69,8 @@ class TenantQueue {
   #running = false;
   #gathering: { readonly count: number; done(): void } | undefined;
   /**
-   * Most transitions in the next transaction: halved after a failure that a single document may
-   * have caused, doubled after a commit.
+   * Most transitions in the next transaction: doubled after a success, halved after a failure. A
+   * conflict before the writes leaves it as it is, because no single document causes that.
    */
   #size: number;
 
@@ -106,8 +103,7 @@ class TenantQueue {
   /**
    * Waits up to `lingerMs` for the callers that were just answered. Under load they send the next
    * transition at once, and a transaction of twice the size takes hardly longer. Without the wait
-   * the callers would split into two halves that alternate. There is no wait after a small
-   * transaction or with an empty queue.
+   * the callers would split into two halves that alternate.
    */
   async #gather(answered: number): Promise<void> {
     const count = Math.min(this.#size, answered + this.#waiting.length);
@@ -121,9 +117,9 @@ class TenantQueue {
   }
 
   /**
-   * The oldest entries, each document once, without cancelled ones. Entries that an earlier
-   * transaction left over come first: a transaction fills up in the order of ids, so new entries
-   * with smaller ids could keep them out forever.
+   * The oldest entries, each document once, without cancelled ones. While there are entries that an
+   * earlier transaction left over, only these: a transaction fills up in the order of ids, so new
+   * entries with smaller ids could keep them out forever.
    */
   #take(): Waiting[] {
     const batch = new Map<string, Waiting>();

@@ -14,8 +14,8 @@ export interface TransitionTransaction {
   readonly followsDuplicate: boolean;
   /**
    * Takes the next tick of the tenant's clock, now or one millisecond after the last tick if that
-   * is later, and stamps it on the types whose readers will see a change. Ticks commit in order: a
-   * tick conflicts when another one was committed after this transaction's first read.
+   * is later, and stamps it on the types whose readers may see a change. Ticks commit in order: a
+   * tick conflicts with one that was not committed yet at this transaction's first read.
    */
   tick(types: ReadonlySet<string>): Promise<Date>;
   /**
@@ -32,10 +32,7 @@ export interface TransitionTransaction {
   readSlugs(slugs: readonly Pick<Slug, "type" | "slug">[]): Promise<Slug[]>;
   /** Published sites that have one of the wanted hosts, and the primary site if that is wanted. */
   readSites(wanted: readonly SiteClaim[]): Promise<SiteClaim[]>;
-  /**
-   * Of each of these documents the history entry that the request with the token made, if there is
-   * one.
-   */
+  /** The history entries that earlier requests with these tokens made, one a document at most. */
   readRequests(requests: readonly { documentId: string; requestToken: string }[]): Promise<TransitionEntry[]>;
   /**
    * Writes all changes; called once, at the end. Without this call the transaction, including its

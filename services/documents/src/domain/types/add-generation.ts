@@ -17,7 +17,7 @@ interface GenerationRequest {
 
 export interface CreateSchemaGenerationDeps {
   schemas: {
-    /** Stores a generation. Returns false when that number exists already. */
+    /** Returns false when that number exists already. */
     insert(generation: SchemaGeneration, by: AuditAuthor): Promise<boolean>;
     /** From type to newest generation, for all of a tenant's own types. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;
@@ -37,8 +37,8 @@ export const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
  *
  * @returns the number of the generation
  * @throws DomainError `permission_denied` when the author is no administrator; `invalid` for a name
- * or a schema that cannot be used; `too_large`; `conflict`, with the newest generation in the
- * message, when the caller saw another one
+ * or a schema that cannot be used; `too_large`; `unavailable` when a schema could not be checked;
+ * `conflict` with reason `stale_generation` when the caller did not see the newest generation
  */
 export async function addGeneration(
   deps: CreateSchemaGenerationDeps,

@@ -14,7 +14,7 @@ test.each<[string, (reference: JsonObject) => JsonObject]>([
   ["anyOf and not", (reference) => ({ anyOf: [reference], not: reference })],
   ["if and else", (reference) => ({ if: reference, else: reference })],
   ["dependentSchemas", (reference) => ({ dependentSchemas: { a: reference, b: reference } })],
-])("references that multiply for one value are refused, with the bound: %s", (_, again) => {
+])("references that multiply to more schemas for one value than the maximum are refused: %s", (_, again) => {
   expect(() => boundReferences(doubling(40, again))).toThrow(`more than ${appliedSchemasMax} schemas`);
   expect(() => boundReferences(doubling(5, again))).not.toThrow();
 });
@@ -28,7 +28,7 @@ test("references in `properties` and `items` do not count towards the bound on s
 });
 
 test.each<[string, JsonObject]>([
-  ["at once", { allOf: [{ $ref: "#" }] }],
+  ["directly", { allOf: [{ $ref: "#" }] }],
   ["by way of another", { $defs: { a: { $ref: "#/$defs/b" }, b: { not: { $ref: "#/$defs/a" } } } }],
   ["by an anchor", { $anchor: "me", anyOf: [{}, { $ref: "#me" }] }],
   ["dynamically", { $dynamicAnchor: "me", oneOf: [{ $dynamicRef: "#me" }] }],
@@ -46,7 +46,7 @@ test.each<[string, JsonObject, string]>([
   expect(() => boundReferences(schema)).toThrow(message);
 });
 
-test("properties named $ref or $id, and a $ref in a value, are not taken for references or bases", () => {
+test("properties named $ref or $id, and a $ref in a const, are not taken for keywords", () => {
   const properties = { $id: { type: "string" }, $ref: { type: "string" }, "a/b~c": {} };
   expect(() =>
     boundReferences({ $id: "https://a.example/", properties, const: { $ref: "#/none" }, $ref: "#/properties/a~1b~0c" }),

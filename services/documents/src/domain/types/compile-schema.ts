@@ -50,7 +50,7 @@ function appendFaults(code: string): string {
   return code.replaceAll(/vErrors\.concat\(([\w.$]+)\)/g, "($1.forEach((fault) => vErrors.push(fault)), vErrors)");
 }
 
-/** Ajv reads `code` only when it writes validators as source code, which is not done here. */
+/** Ajv uses `code` only when it writes validators as source code, which is not done here. */
 const regExp = Object.assign((pattern: string) => RE2JS.compile(pattern), { code: "RE2JS.compile" });
 
 const uniqueItems: FuncKeywordDefinition = {

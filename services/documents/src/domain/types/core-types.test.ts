@@ -36,7 +36,7 @@ test.each([
   ["slug", { slug: "a/b" }, "must be 1 to 200 characters without spaces, control characters, /, ?, # and %"],
   ["language", { language: "sv_SE" }, expect.stringMatching(/^must be a BCP 47 language tag such as sv or sv-SE/)],
   ["embargoUntil", { embargoUntil: "soon" }, expect.stringMatching(/^must be a date and time such as 2026-/)],
-])("a fault of format in %s says what the format demands", (key, meta, message) => {
+])("a value of meta.%s in a wrong format is refused with what the format demands", (key, meta, message) => {
   expect(type("article").checkShape(document({ meta }))).toEqual([{ pointer: `/meta/${key}`, message }]);
 });
 
@@ -56,13 +56,13 @@ describe.each(Object.keys(complete))("core/%s", (name) => {
     expect(type(name).checkPublishable(document(complete[name]))).toEqual([]);
   });
 
-  test("is publishable with unknown keys", () => {
+  test("is publishable with an unknown key in meta", () => {
     const value = complete[name];
     const more = { ...document(value), meta: { ...(value?.meta as object), "x-own": [{}] } };
     expect(type(name).checkPublishable(more)).toEqual([]);
   });
 
-  test("is not publishable with a wrong shape", () => {
+  test("is not publishable with a fault of its shape: a link without a type", () => {
     const wrong = { ...document(complete[name]), links: [{ rel: "r" }] };
     expect(
       type(name)
@@ -116,7 +116,7 @@ test.each<[string, Partial<DocumentValue>, string]>([
   ["image", { meta: { mimeType: "audio/mpeg" } }, "/meta/mimeType"],
   ["image", { content: { focus: { x: 1.5, y: 0 } } }, "/content/focus/x"],
   ["tag", { meta: { kind: "thing" } }, "/meta/kind"],
-])("a known key must be of its kind: core/%s %j", (name, value, pointer) => {
+])("a known key with a value of a wrong kind is refused: core/%s %j", (name, value, pointer) => {
   expect(
     type(name)
       .checkShape(document(value))
@@ -128,8 +128,15 @@ test("a time without an offset is accepted", () => {
   expect(type("newswire").checkShape(document({ meta: { issuedAt: "2026-01-05T10:00:00" } }))).toEqual([]);
 });
 
-test("at most 20 faults of a document are reported, and only one of a very large document", () => {
-  const blocks = Array.from({ length: 40_000 }, () => 0);
-  expect(type("article").checkShape(document({ content: { blocks } })).length).toBe(1);
-  expect(type("article").checkShape(document({ content: { blocks: blocks.slice(0, 100) } })).length).toBe(20);
+function faultsOfBlocks(length: number): number {
+  const blocks = Array.from({ length }, () => 0);
+  return type("article").checkShape(document({ content: { blocks } })).length;
+}
+
+test("of 100 faults of a small document 20 are reported", () => {
+  expect(faultsOfBlocks(100)).toBe(20);
+});
+
+test("of the faults of a document above 64 KiB only the first is reported", () => {
+  expect(faultsOfBlocks(40_000)).toBe(1);
 });

@@ -27,7 +27,6 @@ export interface DocumentType {
 /** A type with a schema and a workflow, so that documents of it can be created. */
 interface KnownType {
   readonly type: DocumentType;
-  /** The workflow of new documents. */
   readonly workflow: WorkflowReference;
 }
 

@@ -114,14 +114,14 @@ test.each([
   ["http://", false],
   ["http://a b", false],
   ["http://[::g]/", false],
-])("whether format url accepts %s: %s", (text, isOne) => {
+])("format url accepts %s: %s", (text, isOne) => {
   expect(check("url")(text)).toBe(isOne);
 });
 
 test.each([
   ["a@b.example", true],
   ["a@", false],
-])("whether format email accepts %s: %s", (text, isOne) => {
+])("format email accepts %s: %s", (text, isOne) => {
   expect(check("email")(text)).toBe(isOne);
 });
 

@@ -12,13 +12,13 @@ function stepsOf(check: ReturnType<typeof schemaCheck>, tier: Tier): (number | u
   return steps;
 }
 
-test("each step of a check is told at its end", () => {
+test("progress is called after each compilation, and with the faults so far after each check but the last", () => {
   const check = schemaCheck(schemas);
   expect(stepsOf(check, "shape")).toEqual([undefined]);
   expect(stepsOf(check, "publication")).toEqual([undefined, 0, undefined, 1, undefined]);
 });
 
-test("the shape faults of a large document are told before its check for publication", () => {
+test("progress gets the shape faults of a large document before its check for publication", () => {
   const large = { ...document, title: undefined, content: { text: "x".repeat(70_000) } } as unknown as typeof document;
   const told: (number | undefined)[] = [];
   schemaCheck(schemas)(large, "publication", (found) => void told.push(found?.length));

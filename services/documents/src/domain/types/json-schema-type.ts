@@ -17,8 +17,8 @@ export interface TypeSchemas {
 }
 
 /**
- * Called with the violations found so far; without an argument, or with none, after a step that
- * found none, such as reading a document or compiling a schema.
+ * Called after each step of a job, such as reading a document or compiling a schema, with all
+ * violations found so far if the step found any. A call without violations takes none back.
  */
 export type Progress = (found?: Violation[]) => void;
 

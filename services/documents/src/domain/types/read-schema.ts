@@ -21,7 +21,7 @@ export const schemaBytesMax = 256 * 1024;
 /**
  * Checks that a JSON Schema can be used, and returns its canonical form.
  *
- * @throws DomainError `too_large`; `invalid`, with what is wrong in `field`
+ * @throws DomainError `too_large`; `invalid`. The message names `field`, the field of the request
  */
 export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
   if (bytes.byteLength > schemaBytesMax) {

@@ -23,7 +23,6 @@ interface CachedTypeRegistry extends TypeRegistry {
   forget(tenantId: string): void;
 }
 
-/** Most bytes of cached schemas. */
 const sourceBytesMax = 64 * 1024 * 1024;
 
 /** A new generation of another process is noticed after at most this time. */

@@ -3,7 +3,7 @@ import { DomainError, type Violation } from "@vidimus/kit/errors";
 import { jsonPointer } from "../json/json-value.ts";
 import type { CheckedGuard } from "./definition.ts";
 
-/** What guards look at: the version that the transition acts on, the actor and the time. */
+/** What guards look at. "The version" is the one that the transition acts on. */
 export interface GuardFacts {
   readonly actor: string;
   /** The actor that wrote the version. */

@@ -6,9 +6,9 @@
 export type StateKind = "working" | "published" | "withdrawn" | "terminal";
 
 /**
- * A condition of a transition, from a closed list: there are no expressions. To add one, name it
- * here, check it in `check-guards.ts` with facts from `transition-guards.ts`, read and write it
- * in `parse-definition.ts` and `definition-json.ts`, and list it in workflow_service.proto.
+ * A condition of a transition. To add one, name it here, check it in `check-guards.ts` with facts
+ * from `transition-guards.ts`, read and write it in `parse-definition.ts` and `definition-json.ts`,
+ * and list it in workflow_service.proto.
  */
 export type Guard =
   /** The version meets its type's rules for publication. */
@@ -38,7 +38,6 @@ export type CheckedGuard =
    */
   | { readonly kind: "siteFree" };
 
-/** A named change from one of several states to another. */
 export interface Transition {
   readonly name: string;
   readonly from: readonly string[];

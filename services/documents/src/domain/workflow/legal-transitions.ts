@@ -25,7 +25,6 @@ export function legalTransitions(definition: WorkflowDefinition, document: Docum
     });
 }
 
-/** A transition and the version that it acts on, with the kinds of the states before and after. */
 export function choose(definition: WorkflowDefinition, transition: Transition, subject: Standing): Chosen {
   return { transition, subject, from: kindOf(definition, subject.status), to: kindOf(definition, transition.to) };
 }

@@ -93,7 +93,7 @@ describe("a definition", () => {
       { states: { cancelled: { kind: "terminal", edit: ["writer"] } }, transitions: [] },
       ["/states/cancelled/edit"],
     ],
-  ])("that %s is refused with the place", (_, value, pointers) => {
+  ])("that %s is refused with the pointer of each fault", (_, value, pointers) => {
     expect(pointersOf(value)).toEqual(pointers);
   });
 

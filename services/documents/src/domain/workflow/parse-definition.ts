@@ -9,7 +9,7 @@ const transitionsMax = 100;
 /** Pattern of names of states, transitions, roles and workflows. */
 export const namePattern = /^[a-z][a-z0-9_-]{0,31}$/;
 
-/** States every workflow has, whether its definition lists them or not. */
+/** States that every workflow has, whether its definition lists them or not. */
 export const fixedStates: ReadonlyMap<string, StateKind> = new Map([
   [initialStatus, "working"],
   [publishedState, "published"],
@@ -20,9 +20,9 @@ export const fixedStates: ReadonlyMap<string, StateKind> = new Map([
 type DefinitionBody = Omit<WorkflowDefinition, "workflowId" | "version">;
 
 /**
- * Reads a definition `{"create"?: roles, "states": {name: {"kind", "edit"?: roles}}, "transitions":
- * [{name, from, to, roles, guards?}]}`. A guard is its name, or for the two with an argument
- * `{"metaPresent": [keys]}` or `{"linkPresent": rel}`.
+ * Reads a definition `{"create"?: roles, "states"?: {name: {"kind", "edit"?: roles}},
+ * "transitions": [{name, from, to, roles, guards?}]}`. A guard is its name, or for the two with an
+ * argument `{"metaPresent": [keys]}` or `{"linkPresent": rel}`.
  *
  * Throws `invalid` with every fault and its JSON pointer.
  */
@@ -85,8 +85,8 @@ function parseTransition(
 }
 
 /**
- * Nothing leads out of terminal states, nothing from published and withdrawn ones back to working
- * ones, and only these two lead to the withdrawn state.
+ * No transition leads out of a terminal state, none from the published or withdrawn state to a
+ * working one, and none from a working state to the withdrawn one.
  */
 function checkWay(
   from: readonly string[],

@@ -11,8 +11,8 @@ export interface TransitionPlan {
   /** State of the head after the transition. */
   readonly headStatus: string;
   /**
-   * The last published version after the transition, when readers see a change; its snapshot has
-   * status `snapshot`.
+   * The last published version after the transition, with the status of its new snapshot; absent
+   * when readers see no change.
    */
   readonly lastPublished?: Standing & {
     readonly snapshot: typeof publishedState | typeof withdrawnState;

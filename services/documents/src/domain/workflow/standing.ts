@@ -11,7 +11,6 @@ export interface DocumentStanding {
   readonly lastPublished?: Standing;
 }
 
-/** The versions of a document that transitions depend on. */
 export function standingOf({ version, status, lastPublished }: Standing & { lastPublished?: Standing }) {
   return { head: { version, status }, ...(lastPublished ? { lastPublished } : {}) };
 }

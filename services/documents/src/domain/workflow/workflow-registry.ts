@@ -20,7 +20,7 @@ export interface WorkflowRegistry {
   current(tenantId: string, type: string): Promise<WorkflowReference | undefined>;
   /** Whether the built-in workflow or any version of a tenant's own workflows has the state. */
   hasState(tenantId: string, state: string): Promise<boolean>;
-  /** Drops cached activations of a tenant. */
+  /** Drops a tenant's cached activations. */
   forget(tenantId: string): void;
 }
 

@@ -6,11 +6,10 @@ import { fromCreateRequest } from "./messages.ts";
 import { callingActor, requireBatch } from "../requests.ts";
 
 /**
- * Takes many documents in; each succeeds or fails on its own.
+ * Takes up to 64 documents in; each succeeds or fails on its own.
  *
  * @param fromItem reads an item, given the actor of the call; what it throws fails the whole call.
- * At the teams door `fromCreateRequest`, which refuses `created_by`; at the mesh door
- * `fromGatewayItem`, which takes the actor from `created_by`
+ * `fromCreateRequest` at the teams door, `fromGatewayItem` at the mesh door
  */
 export function batchCreateDocuments(
   deps: IntakeDeps,

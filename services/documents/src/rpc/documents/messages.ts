@@ -42,8 +42,8 @@ export function fromGatewayItem({ tenantId, draft, createdBy }: CreateDocumentRe
 }
 
 /**
- * Reads a requested transition. Throws `invalid` when it lacks its document, name or version, or
- * has a malformed one, and when its request token is too long.
+ * Throws `invalid` without a transition, document id, name or version, and for a malformed document
+ * id or a request token that is too long.
  */
 export function fromTransition(
   transition: Transition | undefined,

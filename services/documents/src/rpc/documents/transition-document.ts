@@ -6,8 +6,8 @@ import { fromTransition, toTransitionResult } from "./messages.ts";
 import { callingActor, callingTrace } from "../requests.ts";
 
 /**
- * `transition` comes from `open-publishing.ts`. It queues a request, and announces the snapshot
- * that the transition makes.
+ * `transition` of `open-publishing.ts` queues the request, and announces the snapshot that the
+ * transition makes.
  */
 export interface TransitionDocumentDeps {
   transition: RunTransition;

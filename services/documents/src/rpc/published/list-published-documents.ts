@@ -45,9 +45,9 @@ export function fromListRequest(request: ListPublishedDocumentsRequest): { tenan
 type FilterMessage = Omit<PublishedFilter, "$typeName" | "$unknown">;
 
 /**
- * Reads the filters of a request. Does not compile unless `PublishedFilter` of the .proto and the
- * table of keys name the same ones: a filter that is missing in the table would be ignored, and the
- * page would show too much.
+ * Does not compile unless `PublishedFilter` of the .proto and the table in `publication-keys.ts`
+ * have the same filters: one that is missing in the table would be ignored, and the page would show
+ * too much.
  */
 function fromFilter(message: FilterMessage | undefined): RequestedFilter {
   const requested: Record<keyof FilterMessage, string | undefined> = mapFilters((name) => message?.[name] || undefined);

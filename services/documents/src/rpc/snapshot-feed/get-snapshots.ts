@@ -15,7 +15,7 @@ interface GetSnapshotsDeps {
   attest: Attest;
 }
 
-/** Reads snapshots in the order of their references, as many as fit into 4 MiB. */
+/** Reads the first of the snapshots, in the order of the references: up to 4 MiB, at least one. */
 export function getSnapshots(deps: GetSnapshotsDeps): MethodImpl<typeof SnapshotFeedService.method.getSnapshots> {
   return async ({ references }, { signal }) => {
     const keys = distinct(fromReferences(references, referencesMax));
@@ -28,8 +28,8 @@ export function getSnapshots(deps: GetSnapshotsDeps): MethodImpl<typeof Snapshot
 }
 
 /**
- * The first snapshots that fit, at least one when any exists. Callers continue behind the last
- * snapshot that they got, so none before it may be left out because of its size.
+ * The first snapshots, at least one when any exists. Callers continue behind the last snapshot that
+ * they got, so none before it may be left out because of its size.
  */
 async function readFirst(
   deps: GetSnapshotsDeps,
@@ -45,7 +45,7 @@ async function readFirst(
 
 /**
  * Adds to each pending snapshot the older pending ones of its document. A document's first snapshot
- * has none, and most snapshots are their documents' first, so the store is not asked for these.
+ * has none, and most snapshots are their documents' first, so the store is not asked about them.
  */
 async function withOlderPending(
   deps: GetSnapshotsDeps,

@@ -15,7 +15,7 @@ import { feedPages, toReference } from "./messages.ts";
 const typesMax = 100;
 
 /**
- * `publications` answers requests for the latest snapshots only: a publication has the sequence and
+ * Requests with `latest_only` are answered from `publications`: a publication has the sequence and
  * the commit time of its document's newest snapshot.
  */
 export interface ListSnapshotsDeps {

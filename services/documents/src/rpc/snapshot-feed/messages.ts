@@ -9,7 +9,7 @@ import type { PageSizeRule } from "../requests.ts";
 
 export const feedPages: PageSizeRule = { max: 1_000, fallback: 500 };
 
-/** Reads references. Throws `invalid` unless there are 1 to `max` and each names a snapshot. */
+/** Throws `invalid` unless there are 1 to `max` references, each with valid ids and a sequence. */
 export function fromReferences(references: readonly (SnapshotReference | undefined)[], max: number): SnapshotKey[] {
   if (references.length === 0 || references.length > max) {
     throw new DomainError("invalid", `name 1 to ${max} snapshots, not ${references.length}`);
@@ -52,10 +52,9 @@ export function toSnapshot(snapshot: FeedSnapshot) {
 }
 
 /**
- * Reads the signature of a snapshot. Throws `invalid` unless it can be an Ed25519 signature over a
- * statement that names the snapshot and the key. Version, status and digest of the statement are
- * not compared: signing states only what documents attested, and `settleSnapshots` requires
- * signing's endorsement.
+ * Throws `invalid` unless the signature has the size of an Ed25519 one, and its statement names the
+ * snapshot and the key. Version, status and digest of the statement are not compared: signing
+ * states only what documents attested, and `settleSnapshots` requires signing's endorsement.
  */
 export function fromSignature(
   { tenantId, documentId, sequence }: SnapshotKey,

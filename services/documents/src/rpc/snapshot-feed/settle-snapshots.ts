@@ -49,8 +49,8 @@ export function settleSnapshots(
 }
 
 /**
- * Refuses the call if there are unendorsed signatures, and logs one line for all of them: while
- * documents and signing have different attestation keys, every signature is refused.
+ * Refuses the call if there are unendorsed signatures. Logs one line for all of them, because every
+ * signature is refused while documents and signing have different attestation keys.
  *
  * @throws DomainError `failed_precondition`
  */

@@ -12,7 +12,7 @@ async function* breaking(broken: Promise<never>): AsyncGenerator<Uint8Array> {
   yield await broken;
 }
 
-test("without memory for its answer a request is refused, unless it is a write, which is done already", async () => {
+test("without memory for answers a GET is refused, but a PUT, which is done already, is answered", async () => {
   const registry = new Registry();
   using answers = new AnswerBuffers(openPools(registry, { answerBytes: 0 }), new AnswerEncoder(), registry);
   await using app = fastify();

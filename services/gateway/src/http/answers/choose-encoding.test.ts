@@ -18,7 +18,7 @@ test.each([
 });
 
 test.each(["", "identity", "deflate, zstd", "br;q=0, gzip;q=0", "gzip;q=0.5, identity", "*;q=0", "gzip;q=none"])(
-  "Accept-Encoding %j gets no encoding, also when it is asked again",
+  "Accept-Encoding %j gets no encoding, also from the cache",
   (header) => {
     expect(chooseEncoding(header)).toBeUndefined();
     expect(chooseEncoding(header)).toBeUndefined();

@@ -8,13 +8,14 @@ const page = (bytes = 2_000) => [Buffer.from("["), randomBytes(bytes), Buffer.fr
 const again = (pieces: Buffer[]) => pieces.map((piece) => Buffer.from(piece));
 const acme = { tenantId: "acme", name: "newest" };
 
-test("readers of the same bytes get one copy for each encoding, also when they ask at once", async () => {
+test("readers of the same bytes get one copy for each encoding, also when they ask concurrently", async () => {
   const copies = new EncodedCopies(1_000_000);
   const pieces = page();
   const [first, second] = await Promise.all([copies.get(acme, pieces, "br"), copies.get(acme, again(pieces), "br")]);
   expect(second).toBe(first);
   const gzipped = await copies.get(acme, again(pieces), "gzip");
   expect(await copies.get(acme, again(pieces), "br")).toBe(first);
+  expect(await copies.get(acme, again(pieces), "gzip")).toBe(gzipped);
   expect([brotliDecompressSync(first), gunzipSync(gzipped)]).toEqual([Buffer.concat(pieces), Buffer.concat(pieces)]);
 });
 
@@ -36,8 +37,8 @@ test("every tenant and every name of an answer has a copy of its own", async () 
   expect(new Set(buffers).size).toBe(3);
 });
 
-test("a copy larger than a tenant's part is not kept", async () => {
+test("a copy larger than a tenant's half of the memory is not kept", async () => {
   const copies = new EncodedCopies(10_000);
-  const pieces = page(5_000);
+  const pieces = page(3_000);
   expect(await copies.get(acme, pieces, "br")).not.toBe(await copies.get(acme, pieces, "br"));
 });

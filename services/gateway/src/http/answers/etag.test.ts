@@ -11,7 +11,7 @@ test("If-None-Match names a copy by its tag, weak or strong, or any copy by *", 
   expect(holdsCopy(sent(undefined), 'W/"x"')).toBe(false);
 });
 
-test.each(['"a"', 'W/"a"'])("a service gets for If-None-Match %s the tag as a weak one", (ifNoneMatch) => {
+test.each(['"a"', 'W/"a"'])("a service gets the weak tag for If-None-Match %s", (ifNoneMatch) => {
   expect(heldTag(sent(ifNoneMatch))).toBe('W/"a"');
 });
 

@@ -14,7 +14,6 @@ import {
   time,
 } from "./shapes.ts";
 
-/** `core/article`: a text for readers. */
 export const article: TypeSchemas = {
   shape: shape(
     {

@@ -15,7 +15,6 @@ import {
   text,
 } from "./shapes.ts";
 
-/** `core/audio`: a recording, with the addresses of its streams. */
 export const audio: TypeSchemas = {
   shape: shape(
     {

@@ -1,7 +1,6 @@
 import type { TypeSchemas } from "../json-schema-type.ts";
 import { complete, count, fraction, list, mediaType, object, shape, slug, someText, text, time } from "./shapes.ts";
 
-/** `core/image`: a picture, with the addresses of its renditions. */
 export const image: TypeSchemas = {
   shape: shape(
     {

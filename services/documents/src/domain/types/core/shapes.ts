@@ -10,14 +10,12 @@ export const time: AnySchemaObject = { type: "string", format: "iso-date-time" }
 export const language: AnySchemaObject = { type: "string", format: "language-tag" };
 /** One path segment of a site's URLs. */
 export const slug: AnySchemaObject = { type: "string", format: "slug" };
-/** A whole number from 0, for example of bytes or pixels. */
 export const count: AnySchemaObject = { type: "integer", minimum: 0 };
 export const flag: AnySchemaObject = { type: "boolean" };
 export const number: AnySchemaObject = { type: "number" };
 /** A share of a width or height. */
 export const fraction: AnySchemaObject = { type: "number", minimum: 0, maximum: 1 };
 
-/** A whole number; both bounds are allowed. */
 export function integer(minimum: number, maximum: number): AnySchemaObject {
   return { type: "integer", minimum, maximum };
 }
@@ -66,12 +64,12 @@ const definitions: Members = {
   block,
 };
 
-/** A list of blocks, each of which may contain further blocks. */
+/** A list of blocks, which may nest. Only schemas of `shape` define what the reference leads to. */
 export const blocks: AnySchemaObject = { $ref: "#/$defs/blocks" };
 
 /**
- * The shape of a document: the JSON types of known keys. No key of `meta` or `content` is required;
- * a link needs `rel`, `type` and one of `id`, `uri` and `url`.
+ * The types, ranges and formats of known keys. No key of `meta` or `content` is required; a link
+ * needs `rel`, `type` and one of `id`, `uri` and `url`.
  */
 export function shape(meta: Members, content: Members): AnySchemaObject {
   return {
