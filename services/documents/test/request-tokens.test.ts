@@ -34,10 +34,10 @@ function take(client: Client, documentId: string, name: string, requestToken: st
   return client.transitionDocument({ tenantId, transition }, as("admin"));
 }
 
-function update(client: Client, id: string, text: string, requestToken: string, version = 1) {
+function update(client: Client, id: string, text: string, requestToken: string, version = 1, role = "writer") {
   const documentJson = json(article({ id, text }));
   const request = { tenantId, documentId: id, expectedVersion: BigInt(version), documentJson, requestToken };
-  return client.updateDocument(request, as("writer"));
+  return client.updateDocument(request, as(role));
 }
 
 /**
@@ -144,6 +144,13 @@ describe("an update", () => {
     expect(await update(replica.client, id, "Two.", "u1")).toEqual(first);
     expect(first.document).toMatchObject({ version: 2n, status: "draft", lastPublished: { status: "usable" } });
     expect(await rows("versions", id)).toBe(2);
+  });
+
+  test("repeated by a role that may edit in no state is refused", async () => {
+    const id = await service.create(tenantId, article());
+    await update(service.documents, id, "Two.", "u1");
+    const repeated = update(service.documents, id, "Two.", "u1", 1, "stranger");
+    expect(await failure(repeated)).toMatchObject({ reason: "unknown_role" });
   });
 
   const costOf = (id: string) => commands.during(() => update(service.documents, id, "Two.", "u1"));

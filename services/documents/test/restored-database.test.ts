@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { liftSequences } from "../src/store/lift-sequences.ts";
 import { RestoredSnapshots } from "../src/store/restored-snapshots.ts";
 import { SequenceFloor } from "../src/store/sequence-floor.ts";
-import { article, type Publishing, runPublishing } from "./support/publishing.ts";
+import { article, as, type Publishing, runPublishing } from "./support/publishing.ts";
 import { settlementOf, signatureOf } from "./support/settling.ts";
 
 const servers = { mongoUrl: inject("mongoUrl"), natsUrl: inject("natsUrl") };
@@ -88,6 +88,15 @@ test("a lift can renumber a document's snapshots from its first pending one on",
   expect(publication?.["sequence"]).toBe(302);
   await using restarted = await runPublishing({ ...servers, database: service.database });
   expect((await restarted.take(tenantId, documentId, "withhold")).sequence).toBe(303n);
+});
+
+test("a transition that is repeated after a lift is answered with its snapshot's new number", async () => {
+  const documentId = await service.create(tenantId, article());
+  const transition = { documentId, name: "publish", expectedVersion: 1n, requestToken: "t1" };
+  const publishOnce = () => service.documents.transitionDocument({ tenantId, transition }, as("admin"));
+  expect((await publishOnce()).sequence).toBe(1n);
+  await lift(350, { renumberPending: true });
+  expect((await publishOnce()).sequence).toBe(351n);
 });
 
 test("a lift that is repeated renumbers nothing", async () => {

@@ -2,7 +2,7 @@ import type { ClientSession, Collection, Db, MongoClient } from "mongodb";
 import type { SnapshotKey } from "../domain/snapshots/snapshot-feed.ts";
 import type { PublicationRow } from "./publication-row.ts";
 import { transactionOptions } from "./run-transaction.ts";
-import type { HeadRow, SnapshotRow } from "./rows.ts";
+import type { HeadRow, HistoryRow, SnapshotRow } from "./rows.ts";
 import { groupSnapshots } from "./snapshot-groups.ts";
 import { SnapshotStore } from "./snapshot-store.ts";
 
@@ -25,12 +25,14 @@ export class RestoredSnapshots {
   readonly #snapshots: Collection<SnapshotRow>;
   readonly #heads: Collection<HeadRow>;
   readonly #publications: Collection<PublicationRow>;
+  readonly #history: Collection<HistoryRow>;
 
   constructor(client: MongoClient, db: Db) {
     this.#client = client;
     this.#snapshots = db.collection("snapshots");
     this.#heads = db.collection("heads");
     this.#publications = db.collection("publications");
+    this.#history = db.collection("history");
   }
 
   /** The highest sequence of any document, 0 without one; reads only an index. */
@@ -76,11 +78,12 @@ export class RestoredSnapshots {
         const newest = rows.at(-1)?.sequence ?? 0;
         const above = Math.max(floor, newest);
         for (const [index, { sequence }] of rows.entries()) {
-          const update = {
-            $set: { sequence: above + index + 1, pending: true as const },
-            $unset: { signature: 1 as const },
-          };
+          const renumbered = { sequence: above + index + 1, pending: true as const };
+          const update = { $set: renumbered, $unset: { signature: 1 as const } };
           await this.#snapshots.updateOne({ ...document, sequence }, update, options);
+          // A repeated request is answered with the sequence in its history entry.
+          const answer = { $set: { "request.sequence": renumbered.sequence } };
+          await this.#history.updateOne({ ...document, "request.sequence": sequence }, answer, options);
         }
         await this.#moveHead(document, newest, above + rows.length, options);
         return rows.length;
@@ -108,7 +111,6 @@ export class RestoredSnapshots {
     }
   }
 
-  /** Returns the keys for which there is no snapshot. */
   async missing(keys: readonly SnapshotKey[]): Promise<SnapshotKey[]> {
     if (keys.length === 0) return [];
     const filters = groupSnapshots(keys).map(({ filter }) => filter);

@@ -10,7 +10,7 @@ import type { DocumentType, TypeRegistry } from "../types/document-type.ts";
 import { ended, staleVersion } from "../workflow/choose-transition.ts";
 import type { WorkflowDefinition } from "../workflow/definition.ts";
 import { standingFacts } from "../workflow/legal-transitions.ts";
-import { requireRole } from "../workflow/roles.ts";
+import { mayAct, requireRole } from "../workflow/roles.ts";
 import { standingOf } from "../workflow/standing.ts";
 import { type Edit, readContent } from "./edit.ts";
 import { findFirstAnswer, type FirstAnswerDeps } from "./repeated-update.ts";
@@ -46,25 +46,30 @@ export interface UpdateDocumentDeps extends FirstAnswerDeps {
  * `request_token_reused`, when the token belongs to another request
  */
 export async function updateDocument(deps: UpdateDocumentDeps, edit: Edit): Promise<Head> {
+  const seen = await requireHead(deps.documents, edit.tenantId, edit.documentId);
+  const workflow = await deps.workflow(edit.tenantId, seen.workflowId, seen.workflowVersion);
   try {
-    return await write(deps, edit);
+    return await write(deps, edit, seen, workflow);
   } catch (error) {
     // The first answer is looked up only after a refusal, so that first requests cost no extra
     // read.
-    const first = isRefusal(error) ? await findFirstAnswer(deps, edit) : undefined;
+    const first = isRefusal(error) && mayEver(workflow, edit) ? await findFirstAnswer(deps, edit) : undefined;
     if (!first) throw error;
     return first;
   }
+}
+
+/** Whether the caller's role may edit in some state of the workflow. */
+function mayEver(workflow: WorkflowDefinition, { by }: Edit): boolean {
+  return workflow.states.keys().some((state) => mayAct(workflow, by.role, workflow.edit.get(state)));
 }
 
 function isRefusal(error: unknown): boolean {
   return error instanceof DomainError && error.kind !== "unavailable" && error.kind !== "deadline_exceeded";
 }
 
-async function write(deps: UpdateDocumentDeps, edit: Edit): Promise<Head> {
+async function write(deps: UpdateDocumentDeps, edit: Edit, seen: Head, workflow: WorkflowDefinition): Promise<Head> {
   const { tenantId, documentId } = edit;
-  const seen = await requireHead(deps.documents, tenantId, documentId);
-  const workflow = await deps.workflow(tenantId, seen.workflowId, seen.workflowVersion);
   requireEditable(seen, workflow, edit);
   // Content that equals the head's is accepted before its size is checked, because the head's
   // canonical form may exceed the maximum of an edit.
