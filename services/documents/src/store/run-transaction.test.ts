@@ -1,4 +1,5 @@
 import { type ClientSession, MongoServerError, MongoServerSelectionError, type TopologyDescription } from "mongodb";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { commit } from "./run-transaction.ts";
 
@@ -17,6 +18,16 @@ test("a commit that finds no primary is repeated until a primary tells its outco
   const { session, commitTransaction } = failingWith(noPrimary, noPrimary);
   await commit(session);
   expect(commitTransaction).toHaveBeenCalledTimes(3);
+});
+
+test("a commit that fails at once is repeated at most ten times in 100 ms", async () => {
+  const interrupted = new MongoServerError({ code: 11601, message: "interrupted" });
+  const { session, commitTransaction } = failingWith(...Array.from({ length: 1_000 }, () => interrupted));
+  const committing = commit(session);
+  await pause(100);
+  expect(commitTransaction.mock.calls.length).toBeLessThanOrEqual(11);
+  commitTransaction.mockResolvedValue();
+  await committing;
 });
 
 test("a commit that was refused is not repeated", async () => {

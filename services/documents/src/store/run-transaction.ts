@@ -4,20 +4,13 @@ import { type ClientSession, type MongoClient, MongoError, MongoServerError, Mon
 import { setTimeout as pause } from "node:timers/promises";
 import type { AbandonedTransactions } from "./abandoned-transactions.ts";
 
-/**
- * A transaction reads the state of one moment. Its commit is acknowledged once a majority has
- * journaled it.
- */
 export const transactionOptions = {
   readConcern: { level: "snapshot" },
   writeConcern: { w: "majority", journal: true },
 } as const;
 
-/**
- * Milliseconds for which a transaction is repeated after conflicts, and a commit while its outcome
- * is unknown.
- */
 const patienceMs = 10_000;
+const commitPauseMs = 20;
 
 /**
  * Runs `work` in a transaction. Repeats it after a conflict and a pause of 1 to 5 ms, because the
@@ -63,6 +56,7 @@ export async function commit(session: ClientSession): Promise<void> {
       return;
     } catch (error) {
       if (!isOutcomeUnknown(error) || Date.now() > patientUntil) throw error;
+      await pause(commitPauseMs);
     }
   }
 }
@@ -77,9 +71,9 @@ function isOutcomeUnknown(error: unknown): boolean {
 }
 
 /**
- * Whether a transaction conflicted with another one and changed nothing. A duplicate key is a
- * conflict, too: another transaction has inserted a row with this key, and a repetition can read
- * that row.
+ * Whether a transaction changed nothing and may be repeated, mostly after a conflict. A duplicate
+ * key is a conflict, too: another transaction has inserted a row with this key, and a repetition can
+ * read that row.
  */
 export function isConflict(error: unknown): boolean {
   if (isDuplicateKey(error) || isInterrupted(error)) return true;

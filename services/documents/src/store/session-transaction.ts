@@ -34,7 +34,6 @@ export class SessionTransaction implements TransitionTransaction {
   hasRival = false;
   /** The tenant's clock with the tick of this transaction; undefined before the tick. */
   clock: Pick<ClockRow, "tick" | "types"> | undefined;
-  /** See `TransitionTransaction`. Unless it is set, `readSlugs` reads nothing. */
   readonly followsDuplicate: boolean;
   readonly #collections: TransitionCollections;
   readonly #session: ClientSession;
@@ -60,7 +59,7 @@ export class SessionTransaction implements TransitionTransaction {
       holder: this.#holder,
       rival: { $cond: [isRecent, "$holder", null] },
     };
-    // Type names are data and must not be used as paths, so the object is rebuilt from an array.
+    // `$setField`, because the name of a type is data and must not be used as a path.
     const stamps = Array.from(types, (type) => {
       const input = { $ifNull: ["$types", {}] };
       return { $set: { types: { $setField: { field: { $literal: type }, input, value: "$tick" } } } };
@@ -81,8 +80,8 @@ export class SessionTransaction implements TransitionTransaction {
   async readHeads(documentIds: readonly string[], bytesMax: number) {
     const filter = { tenantId: this.#tenantId, documentId: { $in: [...documentIds] } };
     const cursor = this.#collections.heads.find(filter, { projection: { _id: 0 }, session: this.#session });
-    const bytesOf = ({ content, links, meta, title }: HeadRow) =>
-      content.length() + links.length() + meta.length() + title.length();
+    const bytesOf = ({ content, links, meta, title, titleRich }: HeadRow) =>
+      content.length() + links.length() + meta.length() + title.length() + (titleRich?.length() ?? 0);
     const { rows, hasMore } = await readRows(cursor, { rowsMax: documentIds.length, bytesMax, bytesOf });
     return { heads: rows.map(fromHeadRow), complete: !hasMore };
   }
@@ -143,8 +142,9 @@ export class SessionTransaction implements TransitionTransaction {
   }
 
   /**
-   * The first publication of a document is inserted, because it has no row to replace. Rows are
-   * replaced before any is inserted, so that a slug is released before another document takes it.
+   * The first publication of a document is inserted, which costs mongod less than a replacement.
+   * Rows are replaced before any is inserted, so that a slug is released before another document's
+   * first publication takes it.
    */
   async #writePublications(publications: readonly Publication[]): Promise<void> {
     const operations = publications
