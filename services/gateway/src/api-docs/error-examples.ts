@@ -5,17 +5,14 @@ import type { BodyRule, ErrorExamples, Route } from "../http/route.ts";
 const rate = { count: 3_000, windowMs: 60_000 };
 const verdict = { allowed: false, remaining: 0, resetMs: 12_000 };
 
-/**
- * Examples of every error that a route can answer: those of its scope, body and method, and its
- * own.
- */
+/** Examples of a route's errors: those that its scope, body and method bring, and its own. */
 export function errorExamples(route: Route<never>): ErrorExamples {
   const { scope, body, method, doc } = route;
   return {
     INVALID_QUERY: 'query parameter "limti" is unknown',
     ...(scope === "open" ? {} : closed(scope)),
     ...(body ? bodyErrors(body) : {}),
-    METHOD_NOT_ALLOWED: `TRACE is not allowed here; allowed: ${method}`,
+    METHOD_NOT_ALLOWED: `TRACE is not allowed here; allowed: ${method === "GET" ? "GET, HEAD" : method}, OPTIONS`,
     RATE_LIMITED: rateExceeded(method === "GET" ? "ip" : "writes", rate, verdict).message,
     INTERNAL: "internal error",
     UNAVAILABLE: "a service cannot be reached",
