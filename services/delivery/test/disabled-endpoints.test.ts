@@ -84,6 +84,8 @@ describe("when an endpoint is disabled while a webhook is in flight,", () => {
       else answers.push(() => response.writeHead(204).end());
     });
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
+    // Two lanes are leased for each attempt in flight, however slow the endpoint is.
+    await delivery.endpoints.updateEndpoint({ tenantId, endpointId, maxInFlight: 128 }, asAdmin);
     for (let n = 0; n < 20; n += 1) await publish(world, tenantId);
     await eventually(() => count(tenantId, "delivered")).toBe(20);
     isQuick = false;
