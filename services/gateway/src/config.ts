@@ -6,7 +6,7 @@ import { readTrustedProxies } from "@vidimus/kit/service/trusted-proxies";
 
 export const accessDatabase = "vidimus_access";
 
-/** Settings of the gateway. An undefined rate means no limit. */
+/** An undefined rate means no limit. */
 export interface GatewayConfig extends TeamsConfig {
   /** Address to which the public HTTP port is bound. */
   httpHost: string;

@@ -47,7 +47,7 @@ const textOf = (message: unknown) =>
   JSON.stringify(message, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
 describe("CreateTenant", () => {
-  test("a tenant is listed with its name", async () => {
+  test("a new tenant is listed with its name, trimmed", async () => {
     await access.createTenant({ tenantId: "beta_2", name: " Beta " });
     const { tenants } = await access.listTenants({});
     expect(tenants.map(({ tenantId, name }) => [tenantId, name])).toEqual([
@@ -68,7 +68,7 @@ describe("CreateTenant", () => {
 });
 
 describe("CreateApiKey", () => {
-  test("of a key that works, only the hash is stored", async () => {
+  test("the hash of a key is stored, but its secret part neither with the keys nor in the audit", async () => {
     const { apiKey, secret } = await access.createApiKey({
       tenantId: "acme",
       name: "site",
@@ -98,7 +98,7 @@ describe("CreateApiKey", () => {
     expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.NotFound });
   });
 
-  test("a key is refused from its expiry on", async () => {
+  test("a key is refused after its expiry", async () => {
     const request = { tenantId: "acme", name: "x", scopes: ["publisher:read"] };
     const soon = await access.createApiKey({ ...request, expiresAt: timestampFromMs(Date.now() + 1_000) });
     expect(await read(soon.secret)).toBe(200);
@@ -146,7 +146,7 @@ describe("ListApiKeys", () => {
     expect(textOf(apiKeys)).not.toContain("vk_");
   });
 
-  test("with live_only, in pages, neither revoked nor ended keys come", async () => {
+  test("pages with live_only contain neither revoked nor expired keys", async () => {
     await access.createTenant({ tenantId: "live", name: "Live" });
     const request = { tenantId: "live", scopes: ["publisher:read"] };
     for (const name of ["a", "b", "c", "d"]) await access.createApiKey({ ...request, name });
@@ -185,7 +185,7 @@ describe("GetApiKey", () => {
 });
 
 describe("ListScopes", () => {
-  test("names every scope that a key may have, in order, each with what it allows", async () => {
+  test("names every scope that a key may have, each with a description", async () => {
     const listed = await access.listScopes({});
     expect(listed.scopes.map(({ name }) => name)).toEqual(scopes);
     expect(listed.scopes.filter(({ description }) => description === "")).toEqual([]);
@@ -259,7 +259,7 @@ describe("RollApiKey", () => {
     expect(rolled.replaced).toMatchObject({ keyId: old.apiKey!.keyId, replacedBy: rolled.apiKey!.keyId });
   });
 
-  test("with an overlap both keys work, the old one until the overlap ends", async () => {
+  test("with an overlap both keys work, and the old one's expiry is the overlap's end", async () => {
     const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes });
     const overlap = durationFromMs(3_600_000);
     const before = Date.now();
@@ -277,7 +277,7 @@ describe("RollApiKey", () => {
     expect(await failure(access.rollApiKey(request))).toMatchObject({ code: Code.FailedPrecondition });
   });
 
-  test("an overlap never makes a key live longer than it would have", async () => {
+  test("an overlap that ends after the old key's expiry does not extend that expiry", async () => {
     const expiresAt = timestampFromMs(Date.now() + 60_000);
     const old = await access.createApiKey({ tenantId: "acme", name: "x", scopes, expiresAt });
     const overlap = durationFromMs(86_400_000);
@@ -342,7 +342,7 @@ describe("DisableTenant", () => {
 });
 
 describe("roles", () => {
-  test.each(["", "editor", "viewer", "Admin"])("role %j changes nothing", async (role) => {
+  test.each(["", "editor", "viewer", "Admin"])("role %j may change neither tenants nor keys", async (role) => {
     const client = accessClient(gateway.grpcPort, role);
     const key = { tenantId: "acme", keyId: "x" };
     const calls = [
@@ -384,6 +384,7 @@ describe("the audit", () => {
     ]);
     const [, , rolled, , scoped] = entries;
     expect(rolled).toMatchObject({ subject: apiKey!.keyId, keyPrefix: "", fromAddress: "127.0.0.1" });
+    expect(scoped!.subject).toBe(apiKey!.keyId);
     const detail: unknown = JSON.parse(Buffer.from(scoped!.detailJson).toString());
     expect(detail).toEqual({ prefix: apiKey!.prefix, scopes: ["phrases:write"] });
   });
@@ -395,7 +396,7 @@ describe("the audit", () => {
 });
 
 describe("last use", () => {
-  test("of a key is noted with its minute, at the latest when the gateway stops", async () => {
+  test("of a key is stored, rounded down to the minute, when the gateway stops", async () => {
     const third = await openGateway({ ...gateway.config, grpcPort: 0, meshPort: 0, httpPort: 0, opsPort: 0 });
     const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["publisher:read"] });
     expect(apiKey!.lastUsedAt).toBeUndefined();

@@ -84,7 +84,7 @@ describe("while MongoDB does not answer", () => {
     expect((await read(known)).status).toBe(200);
   });
 
-  test("a key that was not seen before gets 503, never 401", async () => {
+  test("a key that is not cached gets 503, not 401, whether it exists or not", async () => {
     for (const key of [unseen, mintApiKey().key]) {
       const response = await read(key);
       expect(response.status).toBe(503);
@@ -97,7 +97,7 @@ describe("while MongoDB does not answer", () => {
     expect((await read("vk_nonsense")).status).toBe(401);
   });
 
-  test("a key gets 503 only until MongoDB answers again", async () => {
+  test("a key that is not cached gets 503 until MongoDB answers again, then 200 or 401", async () => {
     expect((await read(unseen)).status).toBe(503);
     cut = false;
     await vi.waitFor(async () => expect((await read(unseen)).status).toBe(200), { timeout: 15_000, interval: 100 });
@@ -105,7 +105,7 @@ describe("while MongoDB does not answer", () => {
   });
 });
 
-test("while MongoDB does not answer, the metric counts every write that passes uncharged", async () => {
+test("while MongoDB does not answer, every write that passes uncharged is counted in the metrics", async () => {
   const key = await newKey(gateway.access, "acme");
   await readUntilCached(key);
   cutOff();
@@ -122,7 +122,7 @@ test("while MongoDB does not answer, the metric counts every write that passes u
   expect(counted).toBe("20");
 });
 
-test("while MongoDB does not answer, the gateway is ready, although its access API is UNAVAILABLE", async () => {
+test("when MongoDB stops answering, the gateway is still ready, but its access API is UNAVAILABLE", async () => {
   const listTenants = () => gateway.access.listTenants({}, { timeoutMs: 20_000 });
   const readiness = async () => (await fetch(`${gateway.ops}/readyz`)).status;
   await vi.waitFor(listTenants, { timeout: 15_000, interval: 100 });

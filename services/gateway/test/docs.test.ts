@@ -53,13 +53,13 @@ describe("the pages of the API description", () => {
   const pages = ["/openapi.json", "/docs", "/docs/errors", "/docs/build-a-site"];
   const statusAt = async (url: string) => (await fetch(url)).status;
 
-  test("are always on the ops port", async () => {
+  test("are on the ops port, public or not", async () => {
     for (const page of pages) {
       for (const { ops } of [closed, open]) expect(await statusAt(ops + page)).toBe(200);
     }
   });
 
-  test("are on the public port only when it is configured so", async () => {
+  test("are on the public port only with publicDocs", async () => {
     for (const page of pages) {
       expect(await statusAt(closed.url + page)).toBe(404);
       expect(await statusAt(open.url + page)).toBe(200);
@@ -67,13 +67,13 @@ describe("the pages of the API description", () => {
   });
 
   test("load no other file", async () => {
-    for (const url of [closed.ops, open.url]) {
-      const html = await (await fetch(`${url}/docs`)).text();
-      expect(html).not.toMatch(/<link|<img|\bsrc=|@import|url\(|\son\w+=/i);
+    for (const url of [closed.ops, open.url].flatMap((port) => pages.slice(1).map((page) => port + page))) {
+      const html = await (await fetch(url)).text();
+      expect(html, url).not.toMatch(/<link|<img|\bsrc=|@import|url\(|\son\w+=/i);
     }
   });
 
-  test("have a single script in the reference, and on the public port only", async () => {
+  test("have in the reference one script on the public port, and none on the ops port", async () => {
     for (const [url, scripts] of [
       [closed.ops, 0],
       [open.url, 1],
@@ -83,14 +83,14 @@ describe("the pages of the API description", () => {
     }
   });
 
-  test("have a section for every operation, on the ops port and on the public port", async () => {
+  test("have in the reference a section for every operation, on the ops port and on the public port", async () => {
     for (const url of [closed.ops, open.url]) {
       const html = await (await fetch(`${url}/docs`)).text();
       for (const { operation } of operations()) expect(html).toContain(`id="${operation.operationId}"`);
     }
   });
 
-  test("have a policy that allows only their own style and script, by hash, and calls to this server", async () => {
+  test("have for the reference a policy that allows only its own style and script, and calls to its server", async () => {
     const response = await fetch(`${open.url}/docs`);
     const html = await response.text();
     const hashed = (tag: string) => {
@@ -131,14 +131,14 @@ describe("the pages of the API description", () => {
     expect(section).not.toContain("<details open");
   });
 
-  test("have for a call a form that is hidden as long as their script does not run", async () => {
+  test("have a form for a call, hidden until the script of the page runs", async () => {
     const section = await sectionOfCreate();
     expect(section).toMatch(/<form class="try" data-method="POST" data-path="\/v1\/documents" hidden>/);
   });
 
   const linkOf = async (url: string, init: RequestInit = {}) => (await fetch(url, init)).headers.get("link");
 
-  test("are linked from every error at the section of its code, where they are public", async () => {
+  test("are linked from errors, each at the section of its code, only where they are public", async () => {
     expect(await linkOf(`${open.url}/nowhere`)).toBe('</docs/errors#NOT_FOUND>; rel="help"');
     expect(await linkOf(`${open.url}/v1/documents`)).toBe('</docs/errors#UNAUTHORIZED>; rel="help"');
     expect(await linkOf(`${open.url}/v1/documents`, { method: "PATCH" })).toContain("#METHOD_NOT_ALLOWED>");
@@ -147,24 +147,24 @@ describe("the pages of the API description", () => {
     expect(await linkOf(`${closed.url}/nowhere`)).toBeNull();
   });
 
-  test("are linked from errors at their URL elsewhere, where one is configured", async () => {
+  test("are linked from errors at the configured docsUrl", async () => {
     await using elsewhere = await openGateway({ docsUrl: "https://docs.example.org/vidimus" });
     const there = '<https://docs.example.org/vidimus/errors#NOT_FOUND>; rel="help"';
     expect(await linkOf(`${elsewhere.url}/nowhere`)).toBe(there);
   });
 
-  test("have a section for every public code", async () => {
+  test("have a section for every error code", async () => {
     const page = await (await fetch(`${open.url}/docs/errors`)).text();
     for (const code of Object.keys(statusOf)) expect(page).toContain(` id="${code}"`);
   });
 
-  test("are linked from GET / where they are public", async () => {
+  test("include a start page at / of the public port, which links to the reference", async () => {
     const start = await fetch(`${open.url}/`);
     expect([start.status, start.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(await start.text()).toContain('<a href="/docs">');
   });
 
-  test("are not served for a malformed path, which is INVALID_QUERY in the envelope", async () => {
+  test("are not served for a malformed path, which is answered 400 INVALID_QUERY", async () => {
     const malformed = await fetch(`${open.url}/%E0%A4%A`);
     expect([malformed.status, await malformed.json()]).toEqual([
       400,
@@ -172,7 +172,7 @@ describe("the pages of the API description", () => {
     ]);
   });
 
-  test("have the headers of the first visit in a 304, too, so that a page keeps its styles", async () => {
+  test("have in a 304 the policy, Cache-Control, ETag and Vary of their 200", async () => {
     const first = await fetch(`${open.url}/docs`);
     const again = await fetch(`${open.url}/docs`, { headers: { "if-none-match": first.headers.get("etag")! } });
     expect(again.status).toBe(304);
@@ -225,7 +225,7 @@ describe("the OpenAPI document", () => {
     for (const { answer, shown } of answerExamples()) expect(shown.length, answer).toBeGreaterThan(0);
   });
 
-  test("names the example of an error after its code, which has the status of the answer", () => {
+  test("names each example of an error after its code, and shows it under the status of that code", () => {
     for (const { status, shown } of answerExamples().filter((each) => each.status >= 400)) {
       for (const [name, { value }] of shown) {
         // `RATE_LIMITED (share)` is another example of RATE_LIMITED.
@@ -237,15 +237,15 @@ describe("the OpenAPI document", () => {
   });
 
   test.each([
-    ["429", "a tenant's share", "RATE_LIMITED (share)"],
+    ["429", "a tenant whose share is in use", "RATE_LIMITED (share)"],
     ["503", "an exhausted pool", "UNAVAILABLE (pool)"],
-  ])("shows in every %s the refusal of %s", (status, _, name) => {
+  ])("shows in every %s an example for %s", (status, _, name) => {
     for (const { operation } of operations()) {
       expect(operation.responses[status]?.content?.["application/json"]?.examples).toHaveProperty([name]);
     }
   });
 
-  test("shows in the 408 of an import that its body has 60 s, and in those of other bodies 10 s", () => {
+  test("shows in its 408s that the body of an import has 60 s to arrive, and every other body 10 s", () => {
     const withBody = operations().filter(({ operation }) => operation.requestBody);
     const having = (seconds: string) =>
       withBody.flatMap(({ operation: { operationId, responses } }) =>
@@ -267,7 +267,7 @@ describe("the OpenAPI document", () => {
     expect(text).not.toMatch(/"anyOf":\[(?:\{"type":"string","const":"[^"]*"\},?)+\]/);
   });
 
-  test("describes what is posted to endpoints, with a schema for each event that one can ask for", () => {
+  test("describes with a schema each event that an endpoint can choose, and the ping", () => {
     const asked = JSON.stringify(api.paths["/v1/webhooks/endpoints"]!.post).match(/(?:snapshot|endpoint)\.[a-z]+/g);
     expect(Object.keys(api.webhooks).toSorted()).toEqual([...new Set([...asked!, "endpoint.ping"])].toSorted());
     for (const [event, { post }] of Object.entries(api.webhooks)) {

@@ -79,7 +79,7 @@ describe("compression", () => {
   };
   const large = () => `[${JSON.stringify("lorem ipsum ".repeat(400))}]`;
 
-  test("brotli and gzip carry the same bytes, where they are asked for", async () => {
+  test("brotli and gzip, where they are accepted, carry the bytes of the plain answer", async () => {
     publish(large(), 'W/"large"');
     const plain = await compressed("identity");
     const br = await compressed("gzip, br");
@@ -95,7 +95,7 @@ describe("compression", () => {
     expect((await compressed("br")).encoding).toBeUndefined();
   });
 
-  test("a changed page is never answered from the compressed copy of the old one", async () => {
+  test("a changed page with the same tag is not answered from the compressed copy of the old one", async () => {
     edge.documents.currentEtag = 'W/"later"';
     for (const word of ["first", "other"]) {
       publish(large().replace("lorem", word), 'W/"same"');

@@ -93,7 +93,7 @@ async function refusedShares(...pools: string[]): Promise<number> {
   return lines.reduce((sum, [, pool = "", count]) => sum + (pools.includes(pool) ? Number(count) : 0), 0);
 }
 
-test("imports that stall hold only their tenant's half of the memory, so another tenant's creates go on", async () => {
+test("while stalled imports hold their tenant's half of the body memory, another tenant's creates go on", async () => {
   const announced = (bytes: number) =>
     Buffer.from(
       requestHead("POST /v1/phrases/import", {
@@ -130,7 +130,7 @@ test("an import that stalls is answered 408 after ten seconds", async () => {
   expect(stalled!.text()).toContain("the body arrives too slowly");
 });
 
-test("slow readers of exports beyond their tenant's share are refused without a call of phrases", async () => {
+test("slow readers of exports beyond their tenant's share are refused without a call to phrases", async () => {
   const readers = await open(200, get("/v1/phrases?format=csv"), { unread: true });
   const patient = { timeout: 25_000, interval: 200 };
   await expect.poll(() => refusedShares("exports"), patient).toBe(200 - 16);
@@ -143,7 +143,7 @@ test("slow readers of exports beyond their tenant's share are refused without a 
   await expect.poll(() => exportsOpen, patient).toBe(0);
 }, 60_000);
 
-test("only readers without a current copy of the dictionary take a slot of an export", async () => {
+test("only readers without a current copy of the dictionary take an export slot", async () => {
   const gate = Promise.withResolvers<void>();
   revisionGate = gate.promise;
   const before = revisionsAsked;
@@ -174,7 +174,7 @@ test("an export whose body is not sent holds no part of its tenant's share", asy
   }
 });
 
-test("a reader that leaves before its answer begins holds nothing, not even an open export", async () => {
+test("readers that leave before their answers begin free their tenant's share and open no export", async () => {
   const gate = Promise.withResolvers<void>();
   revisionGate = gate.promise;
   publisher.changes = async () => {

@@ -45,7 +45,7 @@ describe("200", () => {
     expect(timestampDate(asked!.updatedSince!).toISOString()).toBe("2026-11-21T07:30:00.001Z");
   });
 
-  test("a query with a type alone asks for the first 50 of all times", async () => {
+  test("a query with only a type asks for the first 50 items, without updatedSince", async () => {
     await get("?type=core/tag");
     const [asked] = documents.lists;
     expect(asked).toMatchObject({ type: "core/tag", limit: 50, cursor: "" });
@@ -57,17 +57,17 @@ describe("200", () => {
     ["9999-12-31T23:59:59-05:00", "9999-12-31T23:59:59.999Z"],
     ["0000-01-01", "0001-01-01T00:00:00.000Z"],
     ["0001-01-01T00:00:00%2B02:00", "0001-01-01T00:00:00.000Z"],
-  ])("updatedSince=%s becomes the nearest instant that an RPC can carry", async (text, instant) => {
+  ])("updatedSince=%s is limited to the years 1 to 9999, those of RPC timestamps", async (text, instant) => {
     expect((await get(`?type=core/tag&updatedSince=${text}`)).status).toBe(200);
     expect(timestampDate(documents.lists[0]!.updatedSince!).toISOString()).toBe(instant);
   });
 
-  test("an unescaped + before an offset, which arrives as a space, is read as +", async () => {
+  test("an unescaped + in updatedSince, which arrives as a space, is read as +", async () => {
     expect((await get("?type=core/tag&updatedSince=2026-11-21T09:30:00+02:00")).status).toBe(200);
     expect(timestampDate(documents.lists[0]!.updatedSince!).toISOString()).toBe("2026-11-21T07:30:00.000Z");
   });
 
-  test("a cursor of any form is passed on to the documents service", async () => {
+  test("a long and malformed cursor is passed on to documents unchanged", async () => {
     const cursor = "%%%/" + "x".repeat(4_000);
     expect((await get(`?type=core/tag&cursor=${encodeURIComponent(cursor)}`)).status).toBe(200);
     expect(documents.lists[0]!.cursor).toBe(cursor);

@@ -67,7 +67,7 @@ describe("503", () => {
 });
 
 describe("200", () => {
-  test("everybody gets the trust list itself as the body", async () => {
+  test("a request without a key is answered the trust list, byte for byte as signing sent it", async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(await response.text()).toBe(bodyOf("ed25519-new"));
@@ -77,7 +77,7 @@ describe("200", () => {
     expect(response.headers.get("etag")).toMatch(/^W\/"/);
   });
 
-  test("the last good copy is served until signing, which is down, is back with a new list", async () => {
+  test("while signing is down, its last list is served; once it answers again, its new one", async () => {
     const { etag } = Object.fromEntries((await get()).headers);
     failing = true;
     activeKeyId = "";

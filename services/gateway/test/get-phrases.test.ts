@@ -39,20 +39,20 @@ async function tagOf(method = "GET"): Promise<string | null> {
 }
 
 test.each([
-  ["the revision that was asked for before", { asked: "r1", shown: "r1" }, 'W/"r1-all-json"'],
-  ["a newer revision than was asked for before", { asked: "r1", shown: "r2" }, 'W/"r2-all-json"'],
-  ["a revision while none was known before", { asked: "", shown: "r2" }, 'W/"r2-all-json"'],
-])("rows of %s have the tag of their own revision", async (_, both, tag) => {
+  ["the revision that was read first", { asked: "r1", shown: "r1" }, 'W/"r1-all-json"'],
+  ["a newer revision than was read first", { asked: "r1", shown: "r2" }, 'W/"r2-all-json"'],
+  ["a revision, where none was read first", { asked: "", shown: "r2" }, 'W/"r2-all-json"'],
+])("an export with rows of %s has the tag of its rows", async (_, both, tag) => {
   Object.assign(revisions, both);
   expect(await tagOf()).toBe(tag);
 });
 
-test("rows without a revision have no tag", async () => {
+test("an export of rows without a revision has no tag", async () => {
   Object.assign(revisions, { asked: "r1", shown: "" });
   expect(await tagOf()).toBeNull();
 });
 
-test("HEAD has the tag of the revision that was asked for, because it reads no rows", async () => {
+test("HEAD has the tag of the revision that was read first, because it reads no rows", async () => {
   Object.assign(revisions, { asked: "r1", shown: "r2" });
   expect(await tagOf("HEAD")).toBe('W/"r1-all-json"');
 });

@@ -53,7 +53,7 @@ async function newTenant() {
   return { importRows, left };
 }
 
-test("five invalid imports of 50,000 rows leave a tenant's budget to its other writes", async () => {
+test("five invalid imports of 50,000 rows leave enough of a budget of 3,000 for a valid one", async () => {
   const { importRows, left } = await newTenant();
   for (let count = 0; count < 5; count += 1) expect((await importRows("invalid", 50_000)).status).toBe(400);
   expect((await importRows("sv", 50_000)).status).toBe(200);

@@ -107,7 +107,7 @@ describe("an open invitation", () => {
     expect(await refusal(asAdmin)).toMatchObject({ code: Code.PermissionDenied });
   });
 
-  test("that is revoked, even twice, is answered like one that never was", async () => {
+  test("that was revoked, even twice, is refused like one that never existed", async () => {
     const tenantId = await people.tenant();
     const { invitation, code } = await people.members.inviteMember({ tenantId, roles: ["owner"] });
     const { invitationId } = invitation!;
@@ -169,7 +169,7 @@ describe("AcceptInvitation", () => {
     return { tenantId, code, member };
   }
 
-  test("makes a member", async () => {
+  test("makes the person a member with the roles of the invitation", async () => {
     const { tenantId, member } = await acceptedByBo();
     expect(member).toMatchObject({
       memberId: memberId("bo"),
@@ -199,7 +199,7 @@ describe("AcceptInvitation", () => {
     expect(await people.join(tenantId, "bo", ["editor"])).toMatchObject({ roles: ["editor", "writer"] });
   });
 
-  test.each([1, 2, 3, 4])("succeeds for one of two calls at once (round %i)", async () => {
+  test.each([1, 2, 3, 4])("succeeds for only one of two people who accept at once (round %i)", async () => {
     const tenantId = await people.tenant();
     const { code } = await people.members.inviteMember({ tenantId, roles: ["writer"] });
     const accept = (subject: string) => people.members.acceptInvitation({ code, ...someone(subject) });
@@ -212,7 +212,7 @@ describe("AcceptInvitation", () => {
   test.each([
     ["removed", undefined],
     ["demoted", ["admin"]],
-  ])("is FAILED_PRECONDITION when the inviter was %s meanwhile", async (_name, roles) => {
+  ])("is FAILED_PRECONDITION while the inviter, %s since, may not give the role", async (_name, roles) => {
     const tenantId = await people.tenant({ ada: ["owner"], cy: ["owner"] });
     const { code } = await people.as("ada", "owner").inviteMember({ tenantId, roles: ["owner"] });
     const ada = { tenantId, memberId: memberId("ada") };

@@ -44,7 +44,7 @@ async function activeAt({ url }: { url: string }): Promise<unknown> {
   return body.active ?? response.status;
 }
 
-test("a restarted gateway serves the last trust list it received while signing is down", async () => {
+test("while signing is down, a restarted gateway serves the last trust list it received", async () => {
   const database = testDatabaseName("access");
   answer = listOf(3);
   {
@@ -56,7 +56,7 @@ test("a restarted gateway serves the last trust list it received while signing i
   expect(await activeAt(gateway)).toBe("key-3");
 });
 
-test("an older list than one that was served, before a restart or by another gateway, is not served", async () => {
+test("a list older than one that was served is served neither by that gateway nor by a new one", async () => {
   const database = testDatabaseName("access");
   answer = listOf(4);
   await using first = await open(database);
@@ -130,6 +130,7 @@ test("a slow signing service delays requests by less than 1.5 s while a list is 
   await using gateway = await open(testDatabaseName("access"));
   expect(await activeAt(gateway)).toBe("key-1");
   let asked = false;
+  let slowestMs = 0;
   answer = () => {
     asked = true;
     return new Promise(() => {});
@@ -138,9 +139,10 @@ test("a slow signing service delays requests by less than 1.5 s while a list is 
     async () => {
       const started = performance.now();
       expect(await activeAt(gateway)).toBe("key-1");
+      slowestMs = Math.max(slowestMs, performance.now() - started);
       expect(asked).toBe(true);
-      expect(performance.now() - started).toBeLessThan(1_500);
     },
     { timeout: 5_000 },
   );
+  expect(slowestMs).toBeLessThan(1_500);
 });

@@ -54,7 +54,7 @@ describe("the limit per address", () => {
     expect(await of("192.0.2.1")).toBe(429);
   });
 
-  test("does not count an address that the client itself has written", async () => {
+  test("ignores an address that the client itself has written into X-Forwarded-For", async () => {
     expect(await of("192.0.2.3")).toBe(401);
     expect(await of("203.0.113.9, 192.0.2.3")).toBe(429);
   });

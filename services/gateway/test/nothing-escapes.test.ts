@@ -165,7 +165,7 @@ describe("on a connection with a request", () => {
   const post = () =>
     `POST /v1/documents HTTP/1.1\r\nHost: x\r\n${auth()}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 
-  test("a body that breaks gets one answer and one log line", async () => {
+  test("a body with a bad chunk gets one answer and one log line", async () => {
     documents.batches.length = 0;
     const answer = await send(`${post()}ZZ\r\n{}\r\n0\r\n\r\n`);
     expect(answer.statuses).toEqual([400]);
@@ -183,7 +183,7 @@ describe("on a connection with a request", () => {
     expect(documents.batches).toEqual([]);
   });
 
-  test("a CONNECT that follows a request is not answered in its place", async () => {
+  test("a CONNECT that follows a request does not replace the request's answer", async () => {
     const answer = await send(`GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\nCONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n`);
     expect(answer.statuses[0]).toBe(404);
   });

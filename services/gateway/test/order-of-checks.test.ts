@@ -16,7 +16,7 @@ afterAll(() => edge[Symbol.asyncDispose]());
 
 describe("the order of checks", () => {
   const body = "{";
-  test("has 429 of the write budget after 403 and before 415", async () => {
+  test("puts the write budget (429) after the scope (403) and before the media type (415)", async () => {
     await using limited = await openGateway({ writeBudget: { count: 1, windowMs: 60_000 } });
     const writer = await newKey(limited.access, "acme", ["documents:create"]);
     const reader = await newKey(limited.access, "acme", ["publisher:read"]);
@@ -29,7 +29,7 @@ describe("the order of checks", () => {
     expect([await text(writer), await text(reader), await text(writer)]).toEqual([415, 403, 429]);
   });
 
-  test("has authentication before the arrival of the body", async () => {
+  test("puts the key (401) before the arrival of the body", async () => {
     const head =
       "POST /v1/documents HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
     const started = performance.now();
@@ -76,12 +76,14 @@ describe("an Authorization header", () => {
     expect(readRefusal(await edge.raw(`${head}${auth()}${auth()}\r\n`)).status).toBe(401);
   });
 
-  test("that is too long is answered 401", async () => {
-    const long = `${head}Authorization: Bearer ${" ".repeat(60)}${edge.key}\r\n\r\n`;
-    expect(readRefusal(await edge.raw(long)).status).toBe(401);
+  test("of more than 128 characters is answered 401", async () => {
+    const ofLength = (chars: number) =>
+      edge.raw(`${head}Authorization: Bearer${edge.key.padStart(chars - "Bearer".length)}\r\n\r\n`);
+    expect(await ofLength(128)).toMatch(/^HTTP\/1.1 200 /);
+    expect(readRefusal(await ofLength(129)).status).toBe(401);
   });
 
-  test("has its name and its scheme read in any case", async () => {
+  test("is also accepted in the form `authorization: bEaReR`", async () => {
     expect(await edge.raw(`${head}authorization: bEaReR ${edge.key}\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 /);
   });
 });

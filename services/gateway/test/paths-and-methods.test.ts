@@ -21,7 +21,7 @@ describe("404", () => {
 
 describe("405", () => {
   test.each(["PUT", "DELETE", "PATCH", "TRACE", "PROPFIND", "QUERY", "LINK"])(
-    "%s without a key is METHOD_NOT_ALLOWED, not UNAUTHORIZED",
+    "%s /v1/documents without a key is METHOD_NOT_ALLOWED, not UNAUTHORIZED",
     async (method) => {
       const answer = await edge.raw(`${method} /v1/documents HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       expect(answer).toMatch(/^allow: POST, GET, HEAD, OPTIONS\r$/m);

@@ -60,18 +60,18 @@ describe("200", () => {
     );
   });
 
-  test("changes that are there are answered without a call that waits", async () => {
+  test("when there are changes already, a poll with a wait makes no call that waits", async () => {
     publisher.changes = async () => something;
     expect((await poll("?since=t0&type=core/image&limit=2&wait=20")).status).toBe(200);
     expect(asked()).toMatchObject([{ tenantId: "acme", since: "t0", type: "core/image", limit: 2, waitMs: 0 }]);
   });
 
-  test("without parameters the first 50 changes of all types are read at once", async () => {
+  test("without parameters documents is asked for the first 50 changes of all types, without a wait", async () => {
     expect(await (await poll("")).text()).toBe('{"ok":true,"data":{"items":[],"since":"t0","hasMore":false}}');
     expect(asked()).toMatchObject([{ since: "", type: "", limit: 50, waitMs: 0 }]);
   });
 
-  test("without a change, a call waits at documents from the token on", async () => {
+  test("when there is no change yet, a second call waits at documents, from the token of the first", async () => {
     publisher.changes = async ({ waitMs }) => (waitMs === 0 ? nothing : something);
     const response = await poll("?wait=20&limit=7&type=core/tag");
     expect(await response.text()).toContain('"items":[{"n":1.50}]');
@@ -120,7 +120,7 @@ describe("400", () => {
 });
 
 describe("503", () => {
-  test("when documents stops during the wait, the answer is UNAVAILABLE", async () => {
+  test("when documents becomes unavailable during the wait, the answer is UNAVAILABLE", async () => {
     publisher.changes = async ({ waitMs }) => {
       if (waitMs > 0) throw new DomainError("unavailable", "the database cannot be reached");
       return nothing;
@@ -144,7 +144,7 @@ describe("a poll that waits", () => {
     expect(await answer).toMatchObject({ name: "AbortError" });
   });
 
-  test("is measured as a request without the time of its wait", async () => {
+  test("has a measured duration without the time of its wait", async () => {
     const before = await handled();
     const { came, end } = holdWaits();
     const answer = poll("?wait=20");
@@ -159,7 +159,7 @@ describe("a poll that waits", () => {
     expect((await handled()).seconds - before.seconds).toBeLessThan(waitMs / 2_000);
   });
 
-  test("whose client leaves during the wait is measured as a request without the time of its wait", async () => {
+  test("whose client leaves during the wait has a measured duration without the time of the wait", async () => {
     const before = await handled();
     const { came, end } = holdWaits();
     const client = new AbortController();
@@ -176,7 +176,7 @@ describe("a poll that waits", () => {
     end(nothing);
   });
 
-  test("is answered at once, with the token to go on from, when the gateway stops", async () => {
+  test("is answered within 5 s, with the token to go on from, when the gateway stops", async () => {
     const stopping = await openGateway({ documentsTarget: `127.0.0.1:${rpc.port}` });
     const own = await newKey(stopping.access, "acme");
     const { came } = holdWaits();

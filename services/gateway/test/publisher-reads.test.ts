@@ -84,7 +84,7 @@ describe("GET /v1/publisher/documents/:id", () => {
     ]);
   });
 
-  test("200 with include=links has the linked documents that documents sends, also when there are none", async () => {
+  test("200 with include=links has `included` as documents sends it, also when it is empty", async () => {
     for (const included of ["{}", '{"b":{"id":"b", "n":2.50}}']) {
       publisher.includedJson = included;
       const response = await read(`/documents/${documentId}?include=links`);
@@ -104,7 +104,7 @@ describe("GET /v1/publisher/documents/:id", () => {
 });
 
 describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
-  test("200 is the page of its type that the query asks for", async () => {
+  test("200 is the page that documents sends for the collection's type and the whole query", async () => {
     const query =
       "?tag=snow&site=main&language=en-GB&slug=a&updatedSince=2026-11-21T09:30:00%2B02:00&limit=200&cursor=c";
     const response = await read(`/${collection}${query}`);
@@ -124,7 +124,7 @@ describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
     expect(timestampDate(since!).toISOString()).toBe("2026-11-21T07:30:00.000Z");
   });
 
-  test("200 without a query is a page of at most 50, narrowed by nothing", async () => {
+  test("200 without a query is the page that documents sends for at most 50 of the type, unfiltered", async () => {
     expect((await read(`/${collection}`)).status).toBe(200);
     expect(publisher.asked).toMatchObject([{ type, limit: 50, filter: { tag: "", site: "", language: "", slug: "" } }]);
     const [asked] = publisher.asked;
@@ -141,7 +141,7 @@ describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
 });
 
 describe("GET /v1/publisher/site", () => {
-  test("200 has the site as one object", async () => {
+  test("200 is the site that documents sends for the host as it was written, or for no host", async () => {
     const response = await read("/site?host=WWW.Example.com:8443");
     expect(await response.text()).toBe('{"ok":true,"data":{"site":{"hosts":["a"], "n":1.0}}}');
     expect((await read("/site")).status).toBe(200);
@@ -184,7 +184,7 @@ describe("GET /v1/publisher/documents/:id/versions/:n", () => {
 });
 
 describe.each(paths)("every read: GET %s", (path) => {
-  test("is 304 for a client that holds its tag, alone, in a list or as *", async () => {
+  test("is 304 for an If-None-Match with its tag, weak or strong, alone or in a list, and for *", async () => {
     const tag = (await read(path)).headers.get("etag") ?? "";
     expect(tag).toMatch(/^W\/"[^"]+"$/);
     for (const held of [tag, tag.slice(2), `"old", ${tag}`, "*"]) {

@@ -24,7 +24,7 @@ afterAll(async () => {
 const operator = { issuer: "vidimus:link", subject: "operator" };
 
 describe("a sign-in code", () => {
-  test("makes the operator an owner", async () => {
+  test("made without a subject and roles makes the operator an owner", async () => {
     const tenantId = await people.tenant();
     const { code } = await people.members.createSignInLink({ tenantId });
     const { member } = await people.members.redeemSignInLink({ code });
@@ -79,7 +79,7 @@ describe("a sign-in code", () => {
     expect(again.member).toMatchObject({ memberId, roles: ["chief"] });
   });
 
-  test("does not change the roles of a member: other roles are FAILED_PRECONDITION", async () => {
+  test("with other roles than the member has is refused as FAILED_PRECONDITION, and the roles stay", async () => {
     const tenantId = await people.tenant();
     const { code } = await people.members.createSignInLink({ tenantId, roles: ["writer"] });
     await people.members.redeemSignInLink({ code });

@@ -78,7 +78,7 @@ const changes: readonly (readonly [name: string, change: (target: Target) => Pro
 ];
 
 test.each(changes)(
-  "%s whose commit is not confirmed fails, yet takes effect on every gateway",
+  "%s whose commit is not confirmed fails, yet takes effect on both gateways",
   async (name, change, status) => {
     const tenantId = name.replaceAll(" ", "_");
     const key = await newKey(first.access, tenantId);

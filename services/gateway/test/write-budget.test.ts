@@ -85,7 +85,7 @@ async function take(step: Step, gateways: WriteBudget[], tenantId: string, rate:
 describe("several gateways on one budget", () => {
   const fractions = fc.constantFrom(99, 100, 137, 250, 600);
 
-  test("let pass between nine tenths of it and all of it before they refuse", async () => {
+  test("let no more than all of it pass, and refuse only what would exceed nine tenths of it", async () => {
     await fc.assert(
       fc.asyncProperty(fractions, fc.array(step, { minLength: 10, maxLength: 25 }), async (count, steps) => {
         const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
@@ -128,7 +128,7 @@ describe("several gateways on one budget", () => {
     expect((await rowOf(tenantId))?.slices).toEqual([]);
   });
 
-  test("one of them whose writes come one by one asks the store at most thirty times for 600", async () => {
+  test("a gateway whose writes come one by one asks the store at most 30 times for a budget of 600", async () => {
     const [rate, tenantId] = [{ count: 600, windowMs: 600_000 }, newTenant()];
     const charge = vi.spyOn(store, "charge");
     const budget = openBudget(rate);
@@ -139,7 +139,7 @@ describe("several gateways on one budget", () => {
     charge.mockRestore();
   });
 
-  test("the largest import passes in a window in which one write has leased a slice", async () => {
+  test("a large write worth the whole budget passes although one write has leased a slice before", async () => {
     const [rate, tenantId] = [{ count: 600, windowMs: 600_000 }, newTenant()];
     const budget = openBudget(rate);
     await budget.charge(tenantId);
@@ -149,7 +149,7 @@ describe("several gateways on one budget", () => {
   });
 
   test.for([99, 600])(
-    "of a budget of %i, points that one gateway refunds pass at another within a second",
+    "of a budget of %i, points that one gateway refunds can be spent at another a second later",
     async (count) => {
       const [rate, tenantId] = [{ count, windowMs: 600_000 }, newTenant()];
       let now = 0;

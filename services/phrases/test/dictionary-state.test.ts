@@ -14,9 +14,15 @@ beforeAll(async () => {
 
 afterAll(() => mongo[Symbol.asyncDispose]());
 
-test("a change that wrote nothing leaves the revision as it is", async () => {
+test("a change that ends without a write leaves the revision as it is", async () => {
   await state.change("untouched").end();
   expect(await state.revision("untouched")).toBe("0");
+  const change = state.change("untouched");
+  await change.begin();
+  await change.end();
+  const before = await state.revision("untouched");
+  await state.change("untouched").end();
+  expect(await state.revision("untouched")).toBe(before);
 });
 
 test("a dictionary has no revision during a change", async () => {
@@ -41,7 +47,7 @@ test("a dictionary has another revision after each change", async () => {
   expect(second).not.toBe(first);
 });
 
-test("during two concurrent changes there is no revision until the later one ends", async () => {
+test("during two concurrent changes there is no revision until both have ended", async () => {
   const [one, two] = [state.change("two"), state.change("two")];
   await Promise.all([one.begin(), two.begin()]);
   await one.end();

@@ -22,7 +22,7 @@ async function put(tenantId: string, phrase: object, expectedUpdatedAt = "", cre
   return JSON.parse(Buffer.from(answer.phraseJson).toString()) as Stored;
 }
 
-test("of two updates with the same updatedAt that was read, the first is written and the second ABORTED", async () => {
+test("of two updates that expect the same updatedAt the first is written and the second is ABORTED", async () => {
   const tenantId = phrases.newTenant();
   const read = await put(tenantId, { language: "sv", phrase: "kött" });
   const { id } = read;
@@ -53,7 +53,7 @@ test("an update to another phrase's text is ALREADY_EXISTS", async () => {
   await expect(put(tenantId, { ...read, phrase: "fisk" }, read.updatedAt)).rejects.toThrow(/already_exists/);
 });
 
-test("of twenty concurrent updates with one updatedAt exactly one is written", async () => {
+test("of twenty concurrent updates that expect the same updatedAt exactly one is written", async () => {
   const tenantId = phrases.newTenant();
   const read = await put(tenantId, { language: "sv", phrase: "kött" });
   const updates = Array.from({ length: 20 }, (_, n) =>
@@ -76,7 +76,7 @@ test.for([
 const create = (tenantId: string, id: string, phrase: string, description = "") =>
   put(tenantId, { id, language: "sv", phrase, description }, "", true);
 
-test("create_only is ALREADY_EXISTS when another phrase has the text, which stays as it is", async () => {
+test("create_only is ALREADY_EXISTS and changes nothing when another phrase has the text", async () => {
   const tenantId = phrases.newTenant();
   const standing = await create(tenantId, crypto.randomUUID(), "kött", "a note");
   await expect(create(tenantId, crypto.randomUUID(), "kött")).rejects.toThrow(/already_exists/);

@@ -112,7 +112,7 @@ test("a put with the id of a phrase renames it, which frees its old text", async
   expect(await put(tenantId, { language: "sv", phrase: "Kiew" })).not.toMatchObject({ id });
 });
 
-test("an id that the tenant does not know is kept, even if another tenant has it", async () => {
+test("a new phrase keeps the id that it was put with, even if another tenant has that id", async () => {
   const id = randomUUID();
   const [one, two] = [freshTenant(), freshTenant()];
   expect(await put(one, { id, language: "sv", phrase: "a" })).toMatchObject({ id });
@@ -128,7 +128,7 @@ test("a put that changes nothing keeps updatedAt and the revision", async () => 
   expect(await revision(tenantId)).toBe(before);
 });
 
-test("every change gives a new revision, whichever replica is asked", async () => {
+test("a put, an import and a deletion each give a new revision, whichever replica is asked", async () => {
   const tenantId = freshTenant();
   const seen = [await revision(tenantId)];
   const { id } = await put(tenantId, { language: "sv", phrase: "a" });
@@ -140,6 +140,7 @@ test("every change gives a new revision, whichever replica is asked", async () =
   await client.deletePhrase({ tenantId, phraseId: id });
   seen.push(await revision(tenantId));
   expect(new Set(seen).size).toBe(seen.length);
+  expect(seen).not.toContain("");
   expect(await revision(freshTenant())).toBe(seen[0]);
 });
 
@@ -221,7 +222,7 @@ test("an import may rename in a chain and reuse texts that it freed", async () =
   ]);
 });
 
-test("a refusal has at most 20 violations, which fit into the trailers", async () => {
+test("the refusal of an import has at most 20 violations, which fit into the trailers of the answer", async () => {
   const tenantId = freshTenant();
   const rows = Array.from({ length: 50_000 }, () => ({ language: "ß".repeat(900), phrase: "", ["√".repeat(500)]: 1 }));
   const content = bytes(rows.slice(0, 2_000));

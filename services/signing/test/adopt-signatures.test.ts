@@ -67,7 +67,7 @@ async function openLost() {
   return { ring: state.ring, sealKey, ledgerOf, signing, original, lines, held, [Symbol.asyncDispose]: close };
 }
 
-test("signatures come back into the ledger as they were", async () => {
+test("a ledger adopts the signatures that documents holds, and their snapshots are not signed anew", async () => {
   await using lost = await openLost();
   const { ring, sealKey, signing, original, lines, held } = lost;
   const restored = await lost.ledgerOf("restored");
@@ -106,6 +106,6 @@ test("signatures of snapshots for which the ledger has other signatures are refu
   expect(other.refused[0]?.reason).toBe("the ledger holds another signature than documents");
 });
 
-test("a line without a signature is refused", () => {
+test("an input line without a signature is refused", () => {
   expect(() => toHeldSignature({ tenantId: "demo" })).toThrow("stdin holds no signature");
 });

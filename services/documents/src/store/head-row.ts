@@ -2,7 +2,6 @@ import { Binary } from "mongodb";
 import { type DocumentParts, type Head, initialStatus, type NewDocument } from "../domain/document/document.ts";
 import type { HeadRow, PartsRow } from "./rows.ts";
 
-/** The row of a new document: version 1, state draft. */
 export function toHeadRow(document: NewDocument): HeadRow {
   const { content: _c, links: _l, meta: _m, title: _t, titleRich: _r, intakeDigest, createdBy, ...rest } = document;
   return {

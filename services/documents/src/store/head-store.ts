@@ -9,12 +9,7 @@ import type { HeadRow } from "./rows.ts";
 
 const intakeColumns = { _id: 0, tenantId: 1, documentId: 1, intakeDigest: 1, intakeToken: 1 } as const;
 
-/**
- * Columns that lists filter by. They are in the lists' indexes, so that a list reads only rows that
- * it shows.
- */
 const filtered = { type: 1, status: 1, "changedBy.actor": 1 } as const;
-/** Highest number of documents that `count` counts exactly. */
 const countMax = 100_000;
 const maxTimeMS = 5_000;
 
@@ -50,7 +45,7 @@ export class HeadStore implements IntakeStore {
   /**
    * Lists have one index for each order. One more for each filter would add to the cost of every
    * write of a head. So a list whose filter matches few documents walks the index entries of other
-   * documents, too, but does not read their rows.
+   * documents, too. It reads no rows of these, because the indexes contain the filtered columns.
    */
   static readonly indexes = {
     heads: {

@@ -31,7 +31,7 @@ function slugOf({ lastPublished }: HeadChange["state"]): { slug?: string } {
 
 function toStages(state: HeadChange["state"], slugs: readonly DocumentSlug[]): Document[] {
   const { lastPublished, status, changedAt } = state;
-  // The name of a state is data and must not be used as a path, hence `$literal`.
+  // `$literal`, because a status is data and must not be read as an expression.
   const columns = { status: { $literal: status }, changedAt };
   if (!lastPublished) return [{ $set: columns }];
   const { slug: _, ...shared } = lastPublished;

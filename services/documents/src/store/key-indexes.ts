@@ -12,5 +12,4 @@ function indexOf(name: KeyName): Index {
   return { ...shapes[keyNamed(name).index](name), partialFilterExpression: { [name]: { $exists: true } } };
 }
 
-/** The index of each publication key has only the rows with a value of this key. */
 export const keyIndexes = Object.fromEntries(keyNames.map((name) => [name, indexOf(name)])) as Record<KeyName, Index>;

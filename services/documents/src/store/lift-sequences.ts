@@ -8,25 +8,23 @@ interface LiftDeps {
 }
 
 interface LiftOptions {
-  /** Later snapshots get sequences above this. */
   readonly above: number;
   /**
    * Also renumbers pending snapshots, which may have been signed and sent between the backup and
    * the restore.
    */
   readonly renumberPending: boolean;
-  /** Only reports what would be done. */
   readonly dryRun: boolean;
 }
 
 /**
- * Numbers the new snapshots of all documents above a number. No documents process may run. After an
- * interruption run it again: it continues where it stopped, and a second run with the same number
- * changes nothing.
+ * Raises the floor to `above`, so that later snapshots of all documents get sequences above it. No
+ * documents process may run. After an interruption run it again: it continues where it stopped, and
+ * a second run with the same number changes nothing.
  *
  * @returns a report in words
- * @throws ConfigError when a document's sequence is above the number already, unless an earlier run
- * has lifted as far
+ * @throws ConfigError when a document's sequence is higher than `above` already, unless an earlier
+ * run has lifted as far
  */
 export async function liftSequences(
   { snapshots, floor }: LiftDeps,

@@ -2,7 +2,6 @@ import { Binary } from "mongodb";
 import type { PublicationKeys } from "../domain/published-reads/publication-keys.ts";
 import type { Publication } from "../domain/transitions/changes.ts";
 
-/** A column for each key of which a document has a value. */
 type KeyColumns = { [Name in keyof PublicationKeys]?: NonNullable<PublicationKeys[Name]> };
 
 /**

@@ -20,7 +20,7 @@ import type { PublicationRow } from "./publication-row.ts";
 import { siteColumns, siteFilter, type SiteRow, toSiteClaim } from "./site-rows.ts";
 import { snapshotFilter } from "./snapshot-filter.ts";
 
-/** Only published documents have bytes; tombstones have none. */
+/** Tombstones have no bytes. */
 const isPublished = { document: { $exists: true } } as const;
 const newestFirst = { updatedAt: -1, documentId: -1 } as const;
 const snapshotColumns = { _id: 0, documentId: 1, sequence: 1, updatedAt: 1 } as const;
@@ -28,10 +28,7 @@ const documentColumns = { _id: 0, documentId: 1, updatedAt: 1, document: 1, link
 
 const maxTimeMS = 10_000;
 
-/**
- * Reads what readers see: one row for each document, with its bytes or as a tombstone.
- * `TransitionStore` writes the rows.
- */
+/** Reads what readers see. `TransitionStore` writes the rows. */
 export class PublicationStore {
   static readonly indexes = {
     publications: {

@@ -17,10 +17,7 @@ interface ReadOptions {
   signal?: AbortSignal;
 }
 
-/**
- * Keeps the older versions of documents. An edit writes the head, the version before and the
- * history.
- */
+/** Writes edits, and keeps the older versions of documents. */
 export class RevisionStore {
   static readonly indexes = {
     versions: { version: { key: { tenantId: 1, documentId: 1, version: 1 }, unique: true } },
@@ -29,7 +26,7 @@ export class RevisionStore {
       request: {
         key: { tenantId: 1, documentId: 1, "request.token": 1 },
         unique: true,
-        // Contains only rows of requests with a token, so that other rows cost nothing.
+        // Otherwise the index would refuse a second row without a token.
         partialFilterExpression: { "request.token": { $exists: true } },
       },
     },
@@ -91,7 +88,6 @@ export class RevisionStore {
     return (await rows.toArray()).map(fromVersionSummaryRow);
   }
 
-  /** One version other than the head. */
   async findVersion(
     tenantId: string,
     documentId: string,

@@ -16,7 +16,7 @@ export interface PartsRow {
   titleRich?: Binary;
 }
 
-/** Who acted: as the metadata of the call says, or `created_by` in items of the gateway. */
+/** The caller, or whom the gateway names in an item's `created_by`. */
 interface ActorRow {
   actor: string;
   role: string;
@@ -52,7 +52,7 @@ export interface HeadRow extends PartsRow {
   changedBy: ActorRow;
   /** When the newest version was written; absent on version 1, which was written at `createdAt`. */
   writtenAt?: Date;
-  /** The last published version; absent while the document was never published. */
+  /** Absent while the document was never published. */
   lastPublished?: LastPublishedRow;
 }
 
@@ -88,10 +88,7 @@ export interface VersionRow extends PartsRow {
   createdBy: ActorRow;
 }
 
-/**
- * `history`: one row for each change after intake. Index (tenantId, documentId, at, _id). Unique on
- * (tenantId, documentId, request.token).
- */
+/** `history`: one row for each change after intake. */
 export interface HistoryRow {
   tenantId: string;
   documentId: string;
@@ -102,21 +99,19 @@ export interface HistoryRow {
   version: number;
   from: string;
   to: string;
-  /** From this a repetition of the request is answered; absent when the request had no token. */
+  /** What a repetition of the request is answered from; absent when the request had no token. */
   request?: RequestRow;
 }
 
 /**
- * The request that made a row of history. Its token is unique in the document, so a second row of
- * the same request cannot be committed.
+ * The request that made a row of history. Its token is unique in the document, so the same request
+ * cannot be committed twice.
  */
 interface RequestRow {
   token: string;
-  /**
-   * Set for a transition: the document's type, and the sequence of the snapshot that the transition
-   * made; 0 for none.
-   */
+  /** The document's type; set for a transition. */
   type?: string;
+  /** Sequence of the snapshot that a transition made, 0 for none. */
   sequence?: number;
   updatedAt?: Date;
   /** Set for an update: the last published version at that time. */
@@ -125,8 +120,7 @@ interface RequestRow {
 
 /**
  * `snapshots`: sealed copies, immutable except for `signature`, `pending` and `unsendable`, and for
- * `sequence` after a restore. Unique on (tenantId, documentId, sequence). The pending ones are the
- * outbox.
+ * `sequence` after a restore. Unique on (tenantId, documentId, sequence).
  */
 export interface SnapshotRow {
   tenantId: string;

@@ -1,6 +1,5 @@
 import type { Collection, Db } from "mongodb";
 
-/** `restores`: settings of the database after a restore. */
 interface FloorRow {
   _id: "sequence_floor";
   floor: number;
@@ -25,7 +24,7 @@ export class SequenceFloor {
     return row?.floor ?? 0;
   }
 
-  /** Raises the floor. A lower one changes nothing. */
+  /** A floor that is not above the stored one changes nothing. */
   async raise(floor: number): Promise<void> {
     await this.#rows.updateOne({ _id: "sequence_floor" }, { $max: { floor } }, { upsert: true });
   }

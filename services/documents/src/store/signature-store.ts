@@ -9,7 +9,6 @@ const columns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1, signature: 1 
 
 type SignatureColumns = Pick<SnapshotRow, "tenantId" | "documentId" | "sequence" | "signature">;
 
-/** Reads the signatures of snapshots, and nothing else of them. */
 export class SignatureStore {
   readonly #snapshots: Collection<SnapshotRow>;
 

@@ -5,10 +5,7 @@ import type { PublicationRow } from "./publication-row.ts";
 export const siteColumns = { _id: 0, documentId: 1, host: 1, primary: 1 } as const;
 export type SiteRow = Pick<PublicationRow, "documentId" | "host" | "primary">;
 
-/**
- * Finds the published sites that have a host of a claim, and the primary site if any claim is
- * primary.
- */
+/** Finds published sites only, because no other row has `host` or `primary`. */
 export function siteFilter(tenantId: string, claims: readonly SiteClaim[]): Filter<PublicationRow> {
   const hosts = [...new Set(claims.flatMap((claim) => claim.hosts))];
   const primary = claims.some(({ isPrimary }) => isPrimary) ? [{ tenantId, primary: "true" }] : [];

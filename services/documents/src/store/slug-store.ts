@@ -51,7 +51,7 @@ export class SlugStore implements SlugReader {
   }
 }
 
-/** Alternatives for an `$or`, which MongoDB refuses when it is empty: `names` must not be. */
+/** Alternatives for an `$or`. MongoDB refuses an empty one, so `names` must not be empty. */
 export function slugFilters(names: readonly SlugName[]): { type: string; slug: { $in: string[] } }[] {
   return Array.from(
     Map.groupBy(names, ({ type }) => type),

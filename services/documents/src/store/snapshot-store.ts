@@ -19,7 +19,6 @@ const pendingOrder = { committedAt: 1, tenantId: 1, documentId: 1, sequence: 1 }
 const isPending = { partialFilterExpression: { pending: true } } as const;
 const committedOrder = { committedAt: 1, documentId: 1, sequence: 1 } as const;
 const keyColumns = { _id: 0, tenantId: 1, documentId: 1, sequence: 1, committedAt: 1 } as const;
-/** Most older pending snapshots that are listed for one document. */
 const olderPendingMax = 256;
 
 /** Keeps snapshots. The pending ones are the outbox, from which delivery takes them. */

@@ -19,10 +19,6 @@ const giveWayMs = 6;
 
 type OnTick = (tenantId: string, reading: ClockReading) => void;
 
-/**
- * Keeps what transitions write: heads, history, publications, snapshots, slugs, and the tenants'
- * clocks.
- */
 export class TransitionStore {
   static readonly indexes = {
     clocks: { tenant: { key: { tenantId: 1 }, unique: true } },
@@ -55,11 +51,11 @@ export class TransitionStore {
    * Runs `work` in one transaction, and commits it if it wrote anything. When a unique index
    * refused a row, for example because of its slug or request token, `work` runs once more, and
    * then also reads who holds the slugs and which requests were answered before. The first attempt
-   * saves these reads, because most slugs are free and most requests new.
+   * skips these reads, because most slugs are free and most requests new.
    *
    * While another process runs transitions of the same tenant, the two alternate: after a commit a
-   * process waits 6 ms, because otherwise it could lock the clock again and again while the other
-   * one's callers wait.
+   * process waits `giveWayMs`, because otherwise it could lock the clock again and again while the
+   * other one's callers wait.
    *
    * @throws TransactionConflict when the transaction conflicted with another one; nothing was
    * changed then

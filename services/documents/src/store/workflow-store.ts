@@ -61,7 +61,7 @@ export class WorkflowStore {
     return new Map(rows.map(({ workflowId, version }) => [workflowId, version]));
   }
 
-  /** Sets the workflow version that new documents of a type get, and adds to the audit log. */
+  /** Sets the workflow version that new documents of a type get. */
   async activate(tenantId: string, activation: Activation, at: Date, by: AuditAuthor): Promise<void> {
     const { type, workflowId, version } = activation;
     const change = { $set: { workflowId, version, at, by: by.actor } };

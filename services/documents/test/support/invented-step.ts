@@ -5,12 +5,12 @@ import type { PublicationRow } from "../../src/store/publication-row.ts";
 
 const chunkRows = 25;
 
-/** Rows that code before the step wrote. No filter finds them by the edition that they name. */
+/** Published rows that the step has yet to rewrite: a filter by their edition misses them. */
 export const unfound = { document: { $exists: true }, site: { $exists: false } };
 
 /**
- * The database version of a later release of documents. From the next version on a filter by site
- * finds a document by its `meta.edition`, too.
+ * The database version of an invented later release of documents, in which a filter by site finds a
+ * document by its `meta.edition`, too.
  */
 export const inventedDatabaseVersion: DatabaseVersion = {
   ...documentsDatabaseVersion,

@@ -7,7 +7,6 @@ import { type Db, MongoClient } from "mongodb";
 import { randomUUID } from "node:crypto";
 import { adminByDefault, callMs, runDocuments } from "./running-documents.ts";
 
-/** Call options that name a role and an actor. */
 export function as(role: string, actor = `${role}@example.com`) {
   return { headers: { "vidimus-role": role, "vidimus-actor": actor } };
 }

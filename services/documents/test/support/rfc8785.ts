@@ -33,8 +33,8 @@ export async function canonicalInPython(texts: readonly Uint8Array[]): Promise<B
 }
 
 /**
- * Installs the package once, checked by its hash, and returns its folder. The last step is an
- * atomic rename, so a folder of that name is complete.
+ * Installs the package once, checked by its hash, and returns its folder. The folder gets its name
+ * by an atomic rename, so a folder of that name is complete.
  */
 async function installed(): Promise<string> {
   const target = join(stateDir, "python", requirement);

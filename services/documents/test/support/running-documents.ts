@@ -54,7 +54,7 @@ export async function runDocuments(options: {
   return { client, target, meshTarget, database, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** Wraps a client. Calls that name no role get the role admin. */
+/** Calls that name no role get the role admin. */
 export function adminByDefault<Client extends object>(client: Client): Client {
   return new Proxy(client, {
     get(target, name) {

@@ -1,4 +1,3 @@
-/** Signatures as signing makes and endorses them. */
 import { endorsementOf } from "@vidimus/contracts/endorsement";
 import { openTestFolder } from "@vidimus/devstack/testing/test-folder";
 import { createSecretKey } from "node:crypto";
@@ -33,7 +32,6 @@ export function signatureOf(
   return { keyId, statement: lines.join("\n"), value: new Uint8Array(64).fill(fill), signingNumber };
 }
 
-/** The settlement of a snapshot, endorsed by default. */
 export function settlementOf(
   reference: SignedReference,
   signature = signatureOf(reference),

@@ -48,7 +48,7 @@ export function authorise(caller: Caller, scope: Scope): void {
   throw new HttpError("FORBIDDEN", `the API key lacks the scope ${scope}`);
 }
 
-/** `headers` has only the first of several Authorization headers; `headersDistinct` has all. */
+/** `headers` would hide that there are several Authorization headers, which is refused. */
 function presentedKey(request: IncomingMessage): string | undefined {
   const [credentials, ...more] = request.headersDistinct.authorization ?? [];
   if (credentials === undefined || more.length > 0 || credentials.length > credentialsCharsMax) return undefined;

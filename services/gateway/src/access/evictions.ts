@@ -3,14 +3,12 @@ import type { Eviction, KeyVerifier } from "./key-verifier.ts";
 
 const subject = "vidimus.access.evict";
 
-/** Drops the cached keys that an eviction names, on this gateway and all others. */
+/** Drops the cached keys that an eviction names, here at once and on other gateways by the bus. */
 export type Evict = (eviction: Eviction) => void;
 
 /**
  * Shares evictions over the event bus. A gateway without a connection to the bus uses its cached
  * keys for up to ten seconds more, or up to a minute while its database does not answer.
- *
- * @returns a function that evicts here at once and tells the others
  */
 export function shareEvictions(
   bus: Pick<EventBus, "broadcast" | "onBroadcast">,

@@ -5,7 +5,7 @@ import { apiKeyPrefix, hashApiKey } from "./api-key.ts";
 import type { KnownKey } from "./key-record.ts";
 import type { Scope } from "./scopes.ts";
 
-/** The tenant and the key of an authenticated request. */
+/** The tenant and the key of a request; all fields are empty on open routes, which need no key. */
 export interface Caller {
   readonly tenantId: string;
   readonly keyId: string;
@@ -46,7 +46,6 @@ interface Entry {
   readonly readAt: number;
 }
 
-/** Verifies keys. Caches a found key for 10 s, and for 5 s that a key is unknown. */
 export class KeyVerifier {
   readonly #find: KeyVerifierDeps["find"];
   readonly #now: () => number;
@@ -83,8 +82,8 @@ export class KeyVerifier {
   }
 
   /**
-   * Drops the named keys. Results of running look-ups are not cached, because these may have read a
-   * key as it was before the change that led to the eviction.
+   * Drops the named keys. Running look-ups may have read a key before the change that led to the
+   * eviction, so their results are not cached.
    */
   evict(eviction: Eviction): void {
     this.#evictions += 1;

@@ -25,7 +25,6 @@ export class LastUsed implements AsyncDisposable {
     this.#flushes = repeat(() => this.#flush(), { everyMs, pausesFirst: true, onFailure: () => {} });
   }
 
-  /** Keeps the present minute as the time of the key's last use, until the next flush. */
   note(keyId: string): void {
     this.#used.set(keyId, new Date(Math.floor(Date.now() / minuteMs) * minuteMs));
   }
@@ -40,7 +39,7 @@ export class LastUsed implements AsyncDisposable {
     const used = this.#used;
     this.#used = new Map();
     await this.#store.touch(used).catch((error: unknown) => {
-      // Kept for the next flush. A key that was used again since has its newer time.
+      // The next flush stores these times, or the newer time of a key that was used since.
       this.#used = new Map([...used, ...this.#used]);
       this.#log.warn({ err: error, keys: used.size }, "last use was not noted");
     });

@@ -14,10 +14,8 @@ export interface MemberRecord {
   readonly invitedBy: string;
 }
 
-/** A person who may become a member. */
 export type Newcomer = Pick<MemberRecord, "memberId" | "identity" | "name" | "address">;
 
-/** A tenant of which an identity is a member. */
 export interface MembershipRecord {
   readonly tenantName: string;
   readonly tenantDisabled: boolean;
@@ -37,7 +35,6 @@ export interface InvitationRecord {
   readonly expiresAt: Date;
 }
 
-/** The person and tenant of a sign-in code. */
 export interface SignInLinkRecord {
   readonly tenantId: string;
   readonly identity: Identity;

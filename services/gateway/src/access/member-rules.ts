@@ -60,8 +60,8 @@ export function requireText(pointer: string, text: string, charactersMax: number
 
 /**
  * Returns an identity unchanged, because an issuer's values are compared byte by byte. Throws
- * `invalid` when the issuer or the subject is missing, too long, or has control characters: the
- * member id is a hash of the two with a line feed between them.
+ * `invalid` when the issuer or the subject is missing, too long, or has control characters. A line
+ * feed separates the two in the text whose hash is the member id, so neither may have one.
  */
 export function requireIdentity(identity: Identity | undefined): Identity {
   const { issuer = "", subject = "" } = identity ?? {};

@@ -1,6 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
 
-/** A new code, and what is stored of it. */
 interface MintedCode {
   /** 43 characters of base64url, shown once and never stored. */
   readonly code: string;

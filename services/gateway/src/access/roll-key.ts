@@ -3,13 +3,10 @@ import type { KeyRecord } from "./key-record.ts";
 
 const hourMs = 3_600_000;
 
-/**
- * Allowed overlaps of a rolled key, in milliseconds: none, enough for a deployment, a day, or a
- * week.
- */
+/** How long a rolled key may stay valid beside its successor. An hour is for a deployment. */
 const overlapsMs = new Set([0, hourMs, 24 * hourMs, 7 * 24 * hourMs]);
 
-/** The overlap in milliseconds. Throws `invalid` unless it is one of `overlapsMs`. */
+/** Throws `invalid` unless the overlap is one of `overlapsMs`. */
 export function requireOverlap(ms: number): number {
   if (overlapsMs.has(ms)) return ms;
   const message = "must be 0, 1 h, 24 h or 7 d";

@@ -1,7 +1,4 @@
-/**
- * All scopes, each with what it allows. A key has only the scopes that were granted to it, and no
- * scope implies another.
- */
+/** All scopes, each with what it allows. No scope implies another. */
 export const scopeDescriptions = {
   "documents:create": "Push documents in; every one begins as a draft.",
   "publisher:read": "Read published documents, sites, their versions and changes.",
@@ -13,7 +10,6 @@ export const scopeDescriptions = {
 
 export type Scope = keyof typeof scopeDescriptions;
 
-/** All scopes, in the order of the documentation. */
 export const scopes = Object.keys(scopeDescriptions) as Scope[];
 
 export function isScope(text: string): text is Scope {

@@ -47,7 +47,6 @@ export function publicDocs(): DocsPage[] {
   ];
 }
 
-/** The guides of docs/, which need no script. */
 function guidePages(style: string, policy: string): DocsPage[] {
   const api = description();
   return guides().map((guide) => ({

@@ -2,7 +2,6 @@ import { Marked, type Tokens } from "marked";
 import { readFileSync } from "node:fs";
 import { text } from "./html.ts";
 
-/** A guide of docs/ as HTML. */
 export interface Guide {
   /** Name of the guide's file without `.md`; the page is served at `/docs/<name>`. */
   readonly name: string;
@@ -60,7 +59,7 @@ function renderer(): Marked {
         return target === undefined ? words : `<a href="${text(target)}">${words}</a>`;
       },
       code({ text: raw }: Tokens.Code) {
-        // Long lines are scrolled, also by keyboard.
+        // The tabindex makes long lines scrollable by keyboard.
         return `<pre tabindex="0"><code>${text(raw)}\n</code></pre>\n`;
       },
       table({ header, rows }: Tokens.Table) {

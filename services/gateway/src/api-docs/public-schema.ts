@@ -6,8 +6,8 @@ type Json = Readonly<Record<string, unknown>>;
 const ownKeywords = new Set(["x-must", "x-names", "x-described-as"]);
 
 /**
- * A schema as the API description shows it: without `x-` keywords, with numbers instead of text
- * that stands for numbers, and with choices of constants as one `enum`, at every depth.
+ * A schema as the API description shows it, at every depth: replaced by its `x-described-as` if it
+ * has one, else without `x-` keywords and with a choice of constant strings as one `enum`.
  */
 export function publicSchema(schema: TSchema | Json): unknown {
   return shown(schema);

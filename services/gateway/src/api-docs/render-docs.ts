@@ -25,10 +25,7 @@ interface ListedOperation extends NavOperation {
   readonly isWebhook: boolean;
 }
 
-/**
- * The API description as one page of HTML. Operations are folded below the groups of `api-tags.ts`;
- * a link to an operation unfolds the operation even without a script.
- */
+/** The API description as one page of HTML, with the operations in the groups of `api-tags.ts`. */
 export function renderDocs(description: ApiDescription, { style, script }: Assets): string {
   const { info } = description;
   const operations = listed(description);

@@ -10,7 +10,6 @@ export interface NavOperation {
   readonly tag: string;
 }
 
-/** The parts of a page around its content. */
 interface PageParts {
   readonly title: string;
   readonly style: string;

@@ -70,10 +70,7 @@ export const documentProjection = Type.Object(
   { additionalProperties: false },
 );
 
-/**
- * A whole number in a query. It is matched as text, because coercion would accept `1e2` and `0x10`,
- * and described as an integer.
- */
+/** A whole number in a query, matched as text, because coercion would accept `1e2` and `0x10`. */
 export function integerText(minimum: number, maximum: number, pattern: string, fallback: number) {
   return Type.String({
     pattern,

@@ -19,7 +19,7 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** A detail of an error, for example a place in the body. */
+/** An entry of `error.details` in an answer, for example a pointer into the body. */
 export type ErrorDetail = Readonly<Record<string, string | number>>;
 
 /** An error of the public API. Its message is shown to the client. */
@@ -41,5 +41,4 @@ export class HttpError extends Error {
   }
 }
 
-/** Options of an error after which a client may soon try again. */
 export const inOneSecond = { headers: { "retry-after": "1" } };

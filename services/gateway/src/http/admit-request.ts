@@ -5,8 +5,8 @@ import { notFound } from "./answers/error-handler.ts";
 import { readTarget } from "./request-target.ts";
 
 /**
- * Counts each request for the limit of its address, and refuses one with a bad target, without a
- * Host or at an unknown path.
+ * Counts each request against the limit of its address, then refuses a bad target, HTTP/1.1 without
+ * a Host, and an unknown path.
  */
 export function admitRequest(limits: Pick<RateLimits, "countRequest">): onRequestHookHandler {
   // A hook that returned a promise would cost each request a microtask, so this one calls `done`.

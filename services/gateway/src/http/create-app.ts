@@ -6,7 +6,6 @@ import { proxyCheck } from "@vidimus/kit/service/trusted-proxies";
 import { urlFault } from "../errors/url-error.ts";
 import { readTarget } from "./request-target.ts";
 
-/** Input is validated as it was written: nothing is coerced, dropped or added. */
 const asWritten = { coerceTypes: false, removeAdditional: false, useDefaults: false } as const;
 
 /**
@@ -24,7 +23,7 @@ export function createApp(
     requestIdHeader: false,
     return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 && proxyCheck(trustedProxies),
-    // Fastify's own HEAD routes compute the body and drop it.
+    // Fastify's own HEAD routes would replace the `Content-Length` of `sendAnswer` by 0.
     exposeHeadRoutes: false,
     // The router answers paths that it cannot decode, and too long parameters, without running any
     // hook. So undecodable paths are routed to "/", and the limit is set beyond Node's limit for

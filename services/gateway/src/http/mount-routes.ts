@@ -31,8 +31,8 @@ export function requireRouteScopes(app: FastifyInstance): void {
 }
 
 /**
- * Mounts the routes. GET routes answer HEAD, too. OPTIONS answers 204 with the allowed methods;
- * every other method of their paths answers 405. `request-order.ts` orders the steps of each.
+ * GET routes answer HEAD, too. On the paths of the routes, OPTIONS answers 204 with the allowed
+ * methods, and every method without a route 405.
  */
 export function mountRoutes<Deps>(
   app: FastifyInstance,

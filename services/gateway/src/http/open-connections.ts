@@ -2,14 +2,13 @@ import type { FastifyInstance } from "fastify";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Knows the last request of each connection of the public port, and ends the connections. */
 export class OpenConnections {
   readonly #last = new WeakMap<Socket, ServerResponse>();
   readonly #open = new Set<Socket>();
 
   /**
-   * Notes the last request of each connection. Ends connections that are idle for too long, and,
-   * when the app stops, those of running requests after their answers.
+   * Notes the last request of each connection. Ends inactive connections and, when the app stops,
+   * those of running requests after their answers.
    */
   watch(app: FastifyInstance): void {
     // A listener instead of a hook, because the parser may fail on bytes after the head before the
@@ -24,9 +23,9 @@ export class OpenConnections {
     // Without a listener Node would close an inactive connection normally, even in the middle of an
     // answer, which an HTTP/1.0 client would then take for complete.
     app.server.on("timeout", (socket: Socket) => this.#cut(socket));
-    // When it begins to stop, Fastify closes idle connections, and announces the end of a
-    // connection in the answers to later requests. A connection with a running request would stay
-    // open after its answer and be cut ten seconds later, perhaps just when its client uses it
+    // When Fastify begins to stop, it closes connections without a request, and announces the end
+    // of a connection in the answers to later requests. A connection with a running request would
+    // stay open after its answer and be cut ten seconds later, perhaps just when its client uses it
     // again.
     app.addHook("preClose", async () => this.#endRunning());
   }
@@ -56,7 +55,6 @@ export class OpenConnections {
     else socket.destroy();
   }
 
-  /** Ends the connections of all running requests after their answers. */
   #endRunning(): void {
     for (const socket of this.#open) {
       const running = this.runningOf(socket);
@@ -65,10 +63,6 @@ export class OpenConnections {
   }
 }
 
-/**
- * Announces the end of the connection when the headers are not sent yet, and closes it after the
- * answer.
- */
 export function closeAfter(response: ServerResponse, socket: Socket): void {
   if (!response.headersSent) response.setHeader("connection", "close");
   response.once("finish", () => socket.destroySoon());

@@ -11,9 +11,7 @@ import type { Route } from "./route.ts";
  * with it when it has to wait.
  */
 export interface RequestChecks {
-  /**
-   * Refuses with 401, 429 after too many of them, or 403 for the scope. Sets the request's caller.
-   */
+  /** Refuses with 401, with 429 after too many 401s, or with 403 for the scope. Sets the caller. */
   checkKey(request: FastifyRequest, route: Route<never>): Promise<void> | void;
   /** Refuses with 429 when the tenant's write budget is used up. */
   chargeWrite(request: FastifyRequest, reply: FastifyReply): Promise<void> | void;

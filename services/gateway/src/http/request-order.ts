@@ -48,7 +48,6 @@ export function orderSteps(app: FastifyInstance, steps: RequestSteps): void {
   app.addHook("preParsing", steps.refuseBroken);
 }
 
-/** What the handlers of all routes share. */
 export interface HandlerResources {
   /** Turns of the event loop. */
   readonly turns: Pick<BeginTurns, "take">;
@@ -61,32 +60,27 @@ export interface HandlerResources {
 export type RunHandler = (request: FastifyRequest, reply: FastifyReply, releaseSlot: () => void) => Promise<Answer>;
 
 /**
- * The steps of a request to a route. Between these two `refuseBroken` runs, the body is read, and
- * the URL is validated by the route's schemas.
+ * The steps of a request to a route. Between `onRequest` and `handler`, `refuseBroken` runs, the
+ * body is read, and the URL is validated by the route's schemas.
  */
 export function orderRouteSteps(route: Route<never>, checks: RequestChecks, run: RunHandler, shared: HandlerResources) {
   return { onRequest: checkRoute(route, checks), handler: handleInSlot(route, run, shared) };
 }
 
-/** A request whose path lacks its method is answered before its key, body and URL are checked. */
+/** Answers a method without a route before the key, the body and the URL are checked. */
 export function orderOtherMethod(answer: onRequestAsyncHookHandler) {
   return { onRequest: answer, handler: () => undefined };
 }
 
-/** A step that Fastify waits for when it returns a promise. */
+/** Calls `done`, or returns a promise, for which Fastify waits. */
 type RouteStep = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => Promise<void> | void;
 
-/**
- * The checks of a request to a route: its key and scope, the charge of a write, the headers of its
- * body.
- */
 function checkRoute(route: Route<never>, checks: RequestChecks): RouteStep {
   const { method, scope } = route;
   return (request, reply, done) => {
     const keyChecked = scope === "open" ? undefined : checks.checkKey(request, route);
     const charged = andThen(keyChecked, () => (method === "GET" ? undefined : checks.chargeWrite(request, reply)));
     const checked = andThen(charged, () => checks.checkBody(request, route));
-    // Fastify waits for the promise, if there is one.
     if (!checked) done();
     return checked;
   };

@@ -26,7 +26,7 @@ export interface Call<Query = unknown, Params = unknown> {
   /** Identity and deadline for calls to services on behalf of this request. */
   readonly rpc: CallOptions;
   /**
-   * Makes a signal that aborts when the answer is over: completely read, cut off, or its client
+   * Makes a signal that aborts when the answer is over: completely sent, cut off, or its client
    * gone.
    */
   gone(): AbortSignal;
@@ -49,7 +49,7 @@ export type Handler<Query = unknown, Params = unknown> = {
 
 /** Examines a body while it arrives. */
 export interface BodyScan {
-  /** Examines the next chunk. Throw to refuse the body; the rest of it is then discarded. */
+  /** Throw to refuse the body; the rest of it is then discarded. */
   add(chunk: Buffer): void;
   /** Rows that have begun so far. */
   readonly rows: number;
@@ -88,8 +88,8 @@ interface RouteDoc {
     readonly status: 200 | 201;
     readonly description: string;
     /**
-     * From the name of a header to its description, for headers of the success and of a 304 that
-     * not every answer has.
+     * Headers that the success and a 304 have besides those of every route, from name to
+     * description.
      */
     readonly headers?: Readonly<Record<string, string>>;
     readonly content: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
@@ -101,7 +101,6 @@ interface RouteDoc {
   readonly errors?: ErrorExamples;
 }
 
-/** One endpoint: its path, scope, schemas, documentation and handler. */
 export interface Route<Deps, Query extends TSchema = TSchema, Params extends TSchema = TSchema> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With Fastify's parameters, for example `/v1/phrases/:id`. */
@@ -115,7 +114,6 @@ export interface Route<Deps, Query extends TSchema = TSchema, Params extends TSc
    * Validates the query as strings, without coercion; unknown and repeated parameters are refused.
    */
   readonly query?: Query;
-  /** Validates the parameters of the path. */
   readonly params?: Params;
   readonly body?: BodyRule;
   /**

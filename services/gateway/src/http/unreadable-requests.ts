@@ -14,13 +14,13 @@ interface UnreadableRequestsDeps {
   readonly connections: Pick<OpenConnections, "lastOf" | "runningOf">;
   readonly limits: Pick<RateLimits, "countRequest">;
   readonly record: RecordExchange;
-  /** URL of the page that explains error codes. */
+  /** URL or path of the page that explains error codes. */
   readonly help: string | undefined;
 }
 
 /**
- * Answers what Node's parser refuses on the public port, and tunnels. Neither reaches the
- * framework, but for a request whose body is at fault: the framework refuses that one.
+ * Answers CONNECT, and what Node's parser refuses on the public port. Only a request with a fault
+ * in its body reaches the framework, where the two hooks refuse it.
  */
 export class UnreadableRequests {
   readonly #deps: UnreadableRequestsDeps;
@@ -40,7 +40,7 @@ export class UnreadableRequests {
   }
 
   // Waits for a microtask, because the parser reads on in the turn in which the hooks begin:
-  // without the wait, a request with broken bytes after its head could be answered 401 or 201
+  // without the wait, a request with broken bytes right after its head could be answered 401 or 200
   // before the parser finds them.
   readonly awaitParser: onRequestHookHandler = ({ raw }, _reply, done) =>
     queueMicrotask(() => done(this.#broken.get(raw)));
@@ -58,10 +58,7 @@ export class UnreadableRequests {
     else this.#refuseUnread(socket, "", parserRefusal(error.code));
   }
 
-  /**
-   * Passes the error to the reader of the body, or keeps it for a body that is not read yet. Closes
-   * the connection of a request that is already answered.
-   */
+  /** Passes the error to the reader of the body, or keeps it for a hook while nothing reads. */
   #breakBody(error: Error & { code?: string }, response: ServerResponse, socket: Socket): void {
     if (response.writableEnded) return void socket.destroy();
     closeAfter(response, socket);
@@ -71,9 +68,9 @@ export class UnreadableRequests {
   }
 
   /**
-   * Counts, records and answers a tunnel, or bytes that never became a request. While an earlier
-   * request is running they get no answer, because the client would take an answer for that of the
-   * earlier request.
+   * Counts, records and answers a CONNECT, or bytes that never became a request. While an earlier
+   * request of the connection is running, sends no answer, because the client would take it for the
+   * earlier request's.
    */
   #refuseUnread(socket: Socket, method: string, otherwise: HttpError): void {
     const refusal = this.#refusalOf(socket, otherwise);
@@ -87,8 +84,8 @@ export class UnreadableRequests {
   }
 
   /**
-   * The 429 when the address is over its limit, else the given error. The peer's address counts,
-   * because the X-Forwarded-For of an unreadable request is unknown.
+   * The 429 when the peer's address is over its limit, else the given error. X-Forwarded-For is not
+   * used, because unreadable bytes have none.
    */
   #refusalOf(socket: Socket, otherwise: HttpError): HttpError {
     try {

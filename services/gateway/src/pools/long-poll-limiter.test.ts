@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { EventEmitter } from "node:events";
 import { Registry } from "prom-client";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openPools } from "./pools.ts";
 import { LongPollLimiter } from "./long-poll-limiter.ts";
 
@@ -80,20 +80,25 @@ test("a closed limiter refuses polls", async () => {
   await expect(poll(limiter, exchange())).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
 
-test("a long poll beyond the tenant's share, or of an exhausted pool, is refused before it begins", async () => {
+test("a poll beyond its tenant's share is refused with RATE_LIMITED before it begins", async () => {
   const limiter = open(4);
   const waiting = [poll(limiter, exchange()), poll(limiter, exchange())];
-  let begun = false;
-  const beyond = limiter.run(exchange(), async () => (begun = true));
-  await expect(beyond).rejects.toMatchObject({
+  const begin = vi.fn<() => Promise<void>>();
+  await expect(limiter.run(exchange(), begin)).rejects.toMatchObject({
     code: "RATE_LIMITED",
     message: "The tenant's share of the requests that wait for changes, 2 requests, is in use; retry in 1 s",
   });
-  waiting.push(poll(limiter, exchange("rival")), poll(limiter, exchange("rival")));
-  await expect(limiter.run(exchange("third"), async () => (begun = true))).rejects.toMatchObject({
-    code: "UNAVAILABLE",
-  });
-  expect(begun).toBe(false);
+  expect(begin).not.toHaveBeenCalled();
+  limiter.close();
+  await Promise.all(waiting);
+});
+
+test("a poll is refused with UNAVAILABLE before it begins when other tenants have the whole pool", async () => {
+  const limiter = open(4);
+  const waiting = ["acme", "acme", "rival", "rival"].map((tenantId) => poll(limiter, exchange(tenantId)));
+  const begin = vi.fn<() => Promise<void>>();
+  await expect(limiter.run(exchange("third"), begin)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(begin).not.toHaveBeenCalled();
   limiter.close();
   await Promise.all(waiting);
 });

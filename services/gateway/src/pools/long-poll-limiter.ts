@@ -4,7 +4,7 @@ import type { SharedPool } from "./shared-pool.ts";
 
 /**
  * Runs work that only waits for a change. Its signal aborts when the client leaves or the process
- * stops; the result is then undefined. Other errors of the work are thrown.
+ * stops; undefined when the work fails after that, or when the client had left before.
  */
 export type Wait = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T | undefined>;
 
@@ -29,8 +29,8 @@ export class LongPollLimiter {
 
   /**
    * Runs a long poll, which waits by calling the function that it is given. Throws before the poll
-   * begins: RATE_LIMITED above the tenant's share, UNAVAILABLE when the pool is exhausted or
-   * closed. An empty answer instead of the error would make clients repeat the poll at once.
+   * begins: RATE_LIMITED above the tenant's share, UNAVAILABLE when the pool is exhausted or the
+   * limiter closed. After an empty answer instead, clients would repeat the poll at once.
    */
   async run<T>(polling: PollingRequest, poll: (wait: Wait) => Promise<T>): Promise<T> {
     if (this.#closed) throw new HttpError("UNAVAILABLE", "this gateway is stopping", inOneSecond);
@@ -43,7 +43,6 @@ export class LongPollLimiter {
     }
   }
 
-  /** Ends every wait, and refuses later polls. */
   close(): void {
     this.#closed = true;
     for (const wait of this.#waits) wait.abort();

@@ -1,7 +1,7 @@
 import { HttpError, inOneSecond } from "../errors/http-error.ts";
 import { type PoolSize, shareOf } from "./pool-size.ts";
 
-/** The 429 of a tenant that holds its share of a pool. */
+/** The 429 of a tenant that asks for more than its share of a pool. */
 export function shareInUse(size: PoolSize): HttpError {
   const share = shareOf(size);
   const amount = size.unit === "bytes" ? `${share / 1024 / 1024} MiB` : `${share} requests`;
@@ -9,7 +9,7 @@ export function shareInUse(size: PoolSize): HttpError {
   return new HttpError("RATE_LIMITED", message, inOneSecond);
 }
 
-/** The 503 of a pool that all tenants together hold. */
+/** The 503 of a pool of which too little is left. */
 export function poolExhausted({ name }: PoolSize): HttpError {
   return new HttpError("UNAVAILABLE", `The ${name} is exhausted; retry in 1 s`, inOneSecond);
 }

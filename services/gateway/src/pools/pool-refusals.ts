@@ -3,10 +3,9 @@ import type { HttpError } from "../errors/http-error.ts";
 import type { PoolSize } from "./pool-size.ts";
 import { poolExhausted, shareInUse } from "./pool-errors.ts";
 
-/** `share`: the tenant holds its share of the pool. `pool`: all tenants together hold the pool. */
+/** `share`: the tenant asks for more than its share. `pool`: too little of the pool is left. */
 type PoolOutcome = "share" | "pool";
 
-/** Makes the refusals of shared pools and counts them. */
 export class PoolRefusals {
   readonly #refused: Counter<"pool" | "outcome">;
 

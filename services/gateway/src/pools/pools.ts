@@ -7,9 +7,9 @@ import { SharedPool } from "./shared-pool.ts";
 const mib = 1024 * 1024;
 
 /**
- * Most streams of one tenant: twice the 8 that a phrases process streams for it at once, so that as
- * many wait there. With 64, up to 56 waited there for a second in vain and ended together, and
- * the streams that took their place made two calls each within a tenth of a second.
+ * Most streams of one tenant: 8 that a phrases process runs for it at once, and 8 that wait there.
+ * With half of the pool, 64, up to 56 would wait there for a second, be refused together, and be
+ * followed by as many new streams at once.
  */
 const streamsShare = 16;
 

@@ -33,7 +33,7 @@ test("a tenant that is alone may have every slot", async () => {
   expect(granted).toEqual(["acme", "acme", "acme", "acme"]);
 });
 
-test("a slot that gets free goes to the tenant that holds less than half, however long another has waited", async () => {
+test("a released slot goes to a tenant that holds less than half before one that asked earlier", async () => {
   const [first, second] = await takeMany("acme", 4);
   const waiting = [take("acme"), take("acme"), take("rival"), take("rival")];
   granted.length = 0;
@@ -50,7 +50,7 @@ test("a slot that gets free goes to the tenant that holds less than half, howeve
   await refused;
 });
 
-test("tenants that hold less than half take turns", async () => {
+test("waiting tenants that hold less than half of the slots take turns", async () => {
   const releases = await takeMany("acme", 4);
   const waiting = ["b", "b", "b", "c", "d"].map(take);
   granted.length = 0;
@@ -76,7 +76,7 @@ test("a slot is released once, also when its holder releases it twice", async ()
   await refused;
 });
 
-test("a request that gets no slot in time is refused for its tenant's share, or else for the pool", async () => {
+test("a request without a slot after 1 s is RATE_LIMITED if its tenant has its share, else UNAVAILABLE", async () => {
   await takeMany("acme", 4);
   const own = expect(take("acme")).rejects.toMatchObject({
     code: "RATE_LIMITED",

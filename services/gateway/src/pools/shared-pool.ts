@@ -16,10 +16,7 @@ export class SharedPool {
     this.#refusals = refusals;
   }
 
-  /**
-   * Takes an amount for a tenant. Throws RATE_LIMITED above its share, UNAVAILABLE above what is
-   * left.
-   */
+  /** Throws RATE_LIMITED above the tenant's share, UNAVAILABLE above what is left. */
   take(tenantId: string, amount: number): void {
     const size = this.#size;
     if (this.#held.of(tenantId) + amount > shareOf(size)) throw this.#refusals.refuse(size, "share");

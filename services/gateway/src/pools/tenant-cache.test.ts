@@ -44,7 +44,7 @@ describe("a cache that tenants share", () => {
     expect(has("acme", "a", "b", "f")).toEqual([true, false, true]);
   });
 
-  it("does not keep a value larger than a tenant's part, nor the value that it replaces", () => {
+  it("keeps neither a value larger than half of the space nor the value that it replaces", () => {
     const { kept, put, has } = cache();
     put("acme", "a");
     kept.set("acme", "a", "acme a", 501);

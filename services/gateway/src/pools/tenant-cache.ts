@@ -16,7 +16,6 @@ export class TenantCache<Value> {
   /** By tenant and name; recently used entries come last. */
   readonly #tenants = new Map<string, Map<string, Entry<Value>>>();
 
-  /** @param bytesMax for all tenants */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -29,7 +28,7 @@ export class TenantCache<Value> {
     return entry.value;
   }
 
-  /** A value that is too large for a tenant is not cached. */
+  /** Does not cache a value above a tenant's half, but drops the one that it replaces. */
   set(tenantId: string, name: string, value: Value, bytes: number): void {
     this.delete(tenantId, name);
     if (bytes > this.#bytesMax / 2) return;
@@ -57,7 +56,6 @@ export class TenantCache<Value> {
     for (const name of this.#tenants.get(tenantId)?.keys() ?? []) return this.delete(tenantId, name);
   }
 
-  /** The tenant whose values take the most bytes. */
   #largest(): string {
     let largest = "";
     for (const tenantId of this.#tenants.keys()) {

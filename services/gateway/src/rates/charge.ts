@@ -4,7 +4,7 @@ import type { Rate } from "./rate.ts";
 export interface Slice {
   readonly lease: string;
   readonly points: number;
-  /** The end of the window by the database's clock, which identifies the window. */
+  /** End of the window by the database's clock; it identifies the window. */
   readonly endsAt: Date;
 }
 
@@ -13,7 +13,7 @@ export interface Charge {
   readonly points: number;
   /** True: all of the points are charged, or none. False: as many as are left. */
   readonly whole: boolean;
-  /** The caller's slice, with its unspent points. The charge takes it back and leases a new one. */
+  /** The caller's slice with its unspent points, which the charge takes back. */
   readonly returned?: Slice | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { ChargeResult, Slice } from "./charge.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** What this gateway knows of a tenant's budget. Times are monotonic. */
+/** What this gateway knows of a tenant's budget. Times are monotonic milliseconds. */
 interface Holding {
   readonly slice: Slice;
   unspent: number;
@@ -20,7 +20,7 @@ interface Holding {
 
 /**
  * After the store found a budget used up, charges are refused for this long without asking again.
- * Not until the window ends, because another gateway may refund points of an import.
+ * It is not the rest of the window, because another gateway may refund points or return a slice.
  */
 const usedUpMs = 1_000;
 
@@ -53,25 +53,23 @@ export class HeldSlices {
     return { allowed: true, remaining: holding.unspent + left, resetMs, endsAt: holding.slice.endsAt };
   }
 
-  /**
-   * Keeps the slice of a charge that was requested at `askedAt`. Returns what the tenant has left.
-   */
+  /** @param askedAt when the store was asked for the charge, in monotonic milliseconds */
   keep(tenantId: string, { slice, left, resetMs }: ChargeResult, askedAt: number): Omit<Verdict, "allowed"> {
     const now = this.#now();
-    // The database's clock was read between the request and now, so the window ends between the two
-    // times.
+    // The database's clock was read between `askedAt` and now, so the window ends between
+    // `spendableUntil` and `resetAt`.
     const times = { spendableUntil: askedAt + resetMs, resetAt: now + resetMs, keptAt: now, usedAt: now };
     if (slice.points > 0 || left === 0) this.#holdings.set(tenantId, { slice, unspent: slice.points, left, ...times });
     return { remaining: slice.points + left, resetMs, endsAt: slice.endsAt };
   }
 
-  /** Notes a refund of the store, unless another window has begun since `endsAt`. */
+  /** Adds points that the store has refunded, unless the held slice is of another window. */
   refund(tenantId: string, points: number, endsAt: Date): void {
     const holding = this.#holdings.get(tenantId);
     if (holding?.slice.endsAt.getTime() === endsAt.getTime()) holding.left += points;
   }
 
-  /** Removes a tenant's slice, and returns it with its unspent points. */
+  /** Forgets a tenant's budget. Returns its slice with the unspent points, if there is one. */
   take(tenantId: string): Slice | undefined {
     const holding = this.#holdings.get(tenantId);
     this.#holdings.delete(tenantId);
@@ -79,10 +77,9 @@ export class HeldSlices {
   }
 
   /**
-   * Drops slices that have ended, and removes those that were not used for `idleMs`; a budget that
-   * is used up is remembered until its window ends. Returns the removed slices while their window
-   * runs, even those whose points are spent: a slice counts against new slices until it is
-   * returned.
+   * Removes slices that have ended or were not used for `idleMs`, but keeps used-up budgets until
+   * their window ends. Returns the removed slices whose window runs, even without unspent points,
+   * because a slice counts against new slices until it is returned.
    */
   takeIdle(idleMs: number): { tenantId: string; slice: Slice }[] {
     const now = this.#now();

@@ -14,6 +14,9 @@ test.each([
   expect(limitKey(address, peer)).toBe(key);
 });
 
-test.each(["192.0.2.7:51234", "<script>", ""])("instead of %j, which is no address, the peer's is counted", (text) => {
-  expect(limitKey(text, peer)).toBe(peer);
-});
+test.each(["192.0.2.7:51234", "<script>", ""])(
+  "instead of %j, which is no address, the peer's address is counted",
+  (text) => {
+    expect(limitKey(text, peer)).toBe(peer);
+  },
+);

@@ -10,7 +10,7 @@ import { isIP, isIPv4 } from "node:net";
  */
 export function limitKey(address: string, peer: string): string {
   // The common case is handled first, because every request is counted and parsing an address takes
-  // ten times as long.
+  // over ten times as long.
   if (isIPv4(address)) return address;
   const parsed = parse(address) ?? parse(peer);
   if (!parsed) return "unknown";

@@ -16,7 +16,6 @@ export class LocalLimit {
     this.#now = now;
   }
 
-  /** Counts one use of a key. */
   take(key: string): Verdict {
     const now = this.#now();
     let window = this.#windows.get(key);

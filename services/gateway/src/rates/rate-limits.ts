@@ -7,7 +7,7 @@ import type { Verdict } from "./verdict.ts";
 import type { WriteBudget } from "./write-budget.ts";
 import { limitKey } from "./limit-key.ts";
 
-/** Options of the public port's limits; undefined means no limit. */
+/** An undefined rate or budget means no limit. */
 interface RateLimitOptions {
   readonly ipRate: Rate | undefined;
   readonly authFailureRate: Rate | undefined;
@@ -22,10 +22,7 @@ export interface LargeCharge {
 
 const uncharged: LargeCharge = { refundAllBut: () => Promise.resolve() };
 
-/**
- * The limits of the public port. Each method throws RATE_LIMITED, naming the limit, when it is
- * exceeded.
- */
+/** The limits of the public port. Above its limit a method throws RATE_LIMITED, which names it. */
 export class RateLimits {
   readonly #ip: LocalLimit | undefined;
   readonly #authFailures: LocalLimit | undefined;
@@ -44,7 +41,6 @@ export class RateLimits {
     });
   }
 
-  /** Counts a request of an address, to any path. Throws RATE_LIMITED above the limit. */
   countRequest(request: Pick<FastifyRequest, "ip" | "socket">): void {
     if (this.#ip) this.#decide("ip", this.#ip.rate, this.#ip.take(keyOf(request)));
   }
@@ -54,7 +50,6 @@ export class RateLimits {
     if (limit) this.#decide("auth-failures", limit.rate, limit.take(keyOf(request)));
   }
 
-  /** Charges a write to a tenant, and sets the headers with what is left. */
   chargeWrite(tenantId: string, reply: FastifyReply): Promise<void> | void {
     const budget = this.#writes;
     if (!budget) return;

@@ -1,4 +1,3 @@
-/** A number of events in a window of time, for example 3,000 in 60 s. */
 export interface Rate {
   readonly count: number;
   readonly windowMs: number;

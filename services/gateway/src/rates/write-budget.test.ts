@@ -86,7 +86,7 @@ test("the store is asked about a used-up budget as soon as its window has ended"
   expect(charges).toHaveLength(asked + 1);
 });
 
-test("large writes that wait with single ones do not ask again when those find the budget used up", async () => {
+test("the store is not asked about waiting large writes when single ones found the budget used up", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { budget, charges } = open({ gate: promise });
   const first = budget.charge("acme");
@@ -154,7 +154,7 @@ async function withSlice() {
   return opened;
 }
 
-test("writes within a slice are answered at once", async () => {
+test("writes within a slice are answered synchronously, without the store", async () => {
   const { budget, charges } = await withSlice();
   for (let left = 198; left >= 196; left -= 1) {
     expect(budget.charge("acme")).toMatchObject({ allowed: true, remaining: left, resetMs: 60_000 });
@@ -171,7 +171,9 @@ test("a charge at the store returns what is left of the slice", async () => {
 });
 
 test("writes that waited for a charge are charged to the slice that it leased", async () => {
-  expect((await burst({ sliceMax: 20, count: 200 })).charges).toEqual([[1]]);
+  const { charges, verdicts } = await burst({ sliceMax: 20, count: 200 });
+  expect(charges).toEqual([[1]]);
+  expect(verdicts.at(-1)).toMatchObject({ allowed: true, remaining: 184 });
 });
 
 test("a slice is spent only by the tenant for which it was leased", async () => {
@@ -206,7 +208,7 @@ test("a slice that is not used for ten seconds is returned", async () => {
   expect(returnSlices.mock.lastCall).toEqual([[acme]]);
 });
 
-test("every slice is returned when the gateway stops", async () => {
+test("every slice is returned when the budget is disposed", async () => {
   const { budget, returnSlices } = await withSlice();
   await budget.charge("rival");
   await budget[Symbol.asyncDispose]();
@@ -254,7 +256,7 @@ test("a write that passes without an answer of the store is reported, unlike one
 });
 
 // The failed charge may have taken the slice back.
-test("a slice is not spent any more once it was returned with a charge that failed", async () => {
+test("a slice that was returned with a failed charge is not returned again", async () => {
   const { charge } = await failingStore();
   expect(charge.mock.calls.map(([{ returned }]) => returned?.lease)).toEqual([undefined, "a", undefined]);
 });

@@ -15,8 +15,10 @@ interface WriteBudgetDeps {
   readonly store: BudgetStore;
   readonly rate: Rate;
   /**
-   * Called when the store failed or did not answer, with how many charges pass therefore: one for
-   * each write, and another one for the points of a large write.
+   * Called when the store failed or did not answer in time.
+   *
+   * @param charges how many pass uncharged: one for each write, and another one for the points of a
+   * large write
    */
   onOpen(error: unknown, charges: number): void;
   /** Monotonic milliseconds. */
@@ -26,9 +28,7 @@ interface WriteBudgetDeps {
 /**
  * The writes of each tenant, counted over all gateways. A charge at the store also leases a slice
  * of the budget, to which following writes are charged without the store. Writes that arrive during
- * a charge are charged together. The store is asked about a used-up budget at most once a second.
- *
- * Disposing it returns the slices.
+ * a charge are charged together. Disposal returns the slices.
  */
 export class WriteBudget implements AsyncDisposable {
   readonly rate: Rate;
@@ -46,7 +46,7 @@ export class WriteBudget implements AsyncDisposable {
     this.#now = now;
     this.#held = new HeldSlices(now);
     this.#sweep = setInterval(() => void this.#returnIdle(idleMs), sweepMs).unref();
-    // One charge of a tenant at a time: it returns the slice and leases the next one.
+    // One charge of a tenant at a time, because each returns the slice that the one before leased.
     this.#enqueue = createBatcher<Charge, Verdict>({
       itemsMax: Number.POSITIVE_INFINITY,
       laneOf: ({ tenantId }) => tenantId,
@@ -94,8 +94,8 @@ export class WriteBudget implements AsyncDisposable {
   }
 
   /**
-   * Decides the waiting charges of one tenant: those that the slice covers, then single writes
-   * together, then each large one, which the slice that was just leased may cover.
+   * Decides the waiting charges of one tenant. A large one tries the slice a second time, because
+   * the charge of the single writes may have leased a new slice that covers it.
    */
   async #chargeAll(charges: readonly Charge[]): Promise<Verdict[]> {
     const verdicts = new Map<Charge, Verdict>();

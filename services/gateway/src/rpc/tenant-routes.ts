@@ -2,7 +2,7 @@ import { TenantService } from "@vidimus/contracts/vidimus/access/v1/tenant_servi
 import { type MeshRoute, meshRoute, route } from "@vidimus/kit/rpc/doors/shared/route";
 import { listTenantStates, type ListTenantStatesDeps } from "./list-tenant-states.ts";
 
-/** The service that tells the other services which tenants exist. */
+/** Tells the services with tenants' data which tenants exist, and which are disabled. */
 export function tenantRoutes(deps: ListTenantStatesDeps): MeshRoute {
   const methods = route(TenantService, { listTenants: listTenantStates(deps) });
   return meshRoute(methods, { listTenants: ["documents", "phrases", "delivery"] });

@@ -52,8 +52,8 @@ export class ApiKeyStore {
   }
 
   /**
-   * The key with a prefix and the state of its tenant; undefined when there is none. `unavailable`
-   * after `msMax` milliseconds.
+   * The key that has a prefix, with the state of its tenant; undefined when there is none.
+   * `unavailable` after `msMax` milliseconds.
    */
   async findByPrefix(prefix: string, msMax: number): Promise<KnownKey | undefined> {
     const signal = AbortSignal.timeout(msMax);
@@ -77,8 +77,9 @@ export class ApiKeyStore {
   }
 
   /**
-   * Changes one key in a transaction, and returns its new state. `change` computes the change from
-   * the current state and may throw to refuse it. `not_found` when the tenant has no such key.
+   * Changes one key, and returns its new state. `change` may throw to refuse the change, and runs
+   * again after a conflict. `not_found` when the tenant has no such key, `failed_precondition` when
+   * a successor would exceed 50 live keys.
    */
   async update(
     tenantId: string,

@@ -31,11 +31,7 @@ interface JoinedCollections {
   readonly formerMembers: Collection<FormerMemberRow>;
 }
 
-/**
- * Adds a member, or roles to an existing one, whose name and address are updated.
- *
- * @returns the member afterwards
- */
+/** Adds a member, or roles to an existing one, whose name and address are updated. */
 export async function joinMember(
   { members, formerMembers }: JoinedCollections,
   member: MemberRecord,

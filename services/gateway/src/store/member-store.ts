@@ -9,12 +9,11 @@ import type { FormerMemberRow, MemberRow, TenantRow } from "./rows.ts";
 import { lockTenant, noTenant } from "./tenant-lock.ts";
 
 export interface MemberPosition {
-  /** The beginning of the member's name, in the form by which members are ordered. */
+  /** `order` of the member's row. */
   readonly order: string;
   readonly memberId: string;
 }
 
-/** The part of a member that `listNames` answers. */
 interface MemberName {
   readonly memberId: string;
   readonly name: string;
@@ -61,8 +60,8 @@ export class MemberStore {
   }
 
   /**
-   * The same page as `list` gives, with only ids and names. A page with all members ends with those
-   * who were removed, as far as they fit.
+   * The same page as `list` gives, with only ids and names. A first page that has all members ends
+   * with those who were removed, as far as they fit.
    */
   async listNames(
     tenantId: string,

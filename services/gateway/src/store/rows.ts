@@ -7,7 +7,10 @@ export interface TenantRow {
   createdAt: Date;
   createdBy: string;
   disabledAt?: Date;
-  /** Incremented by every change of the tenant's keys, so that two concurrent changes conflict. */
+  /**
+   * Incremented by every change of the tenant's keys, except of their last use, so that two
+   * concurrent changes conflict.
+   */
   keyChanges?: number;
   /**
    * Incremented by every change of the tenant's members, invitations and sign-in links, so that two
@@ -24,7 +27,7 @@ export interface MemberRow {
   issuer: string;
   subject: string;
   name: string;
-  /** The key by which members are ordered: the beginning of the name, without regard to case. */
+  /** Sort key of members: the first 64 characters of the name's `comparableName`. */
   order: string;
   address: string;
   roles: string[];
@@ -98,8 +101,8 @@ export interface WriteBudgetRow {
   /** Slices that gateways hold or have lost, with the points with which they were leased. */
   slices: { lease: string; points: number; endsAt: Date }[];
   /**
-   * Facts of the newest charge: its granted points, those of its slice, and its time by the
-   * database's clock.
+   * Of the newest charge: `granted` points, those `lent` as its slice, and its time by the
+   * database's clock. They are in the row because the update answers nothing but the row.
    */
   granted: number;
   lent: number;

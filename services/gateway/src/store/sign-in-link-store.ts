@@ -63,9 +63,9 @@ export class SignInLinkStore {
   }
 
   /**
-   * Uses a code, and returns the member, which is added when the identity is none yet. `not_found`
-   * when there is no such code: of two concurrent calls one deletes the row, and the other
-   * conflicts with it, runs again and finds none.
+   * Uses a code, and returns the member of its identity, which is added if there is none.
+   * `not_found` when there is no such code: of two concurrent calls one deletes the row, and the
+   * other conflicts with it, runs again and finds none.
    */
   async redeem(hash: Buffer, by: AuditAuthor, now: Date): Promise<MemberRecord> {
     return this.#audit.transact(async (session, record) => {

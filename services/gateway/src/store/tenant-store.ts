@@ -32,7 +32,7 @@ export class TenantStore {
     }
   }
 
-  /** Disables a tenant, and answers its new state; `not_found` when there is none. */
+  /** Returns the tenant's new state; `not_found` when there is no such tenant. */
   async disable(tenantId: string, at: Date, by: AuditAuthor): Promise<TenantRecord> {
     return this.#audit.transact(async (session, record) => {
       const row = await this.#tenants.findOne({ _id: tenantId }, { session });
@@ -44,7 +44,7 @@ export class TenantStore {
     });
   }
 
-  /** Enables a tenant, and answers its new state; `not_found` when there is none. */
+  /** Returns the tenant's new state; `not_found` when there is no such tenant. */
   async enable(tenantId: string, by: AuditAuthor): Promise<TenantRecord> {
     return this.#audit.transact(async (session, record) => {
       const row = await this.#tenants.findOne({ _id: tenantId }, { session });

@@ -100,7 +100,7 @@ test("a late call does not hold back the call that comes after it", async () => 
   expect(await slow).toBe("a1");
 });
 
-test("the tenants of a late call get calls of their own until one of these is in time", async () => {
+test("a tenant whose call was late gets calls of its own until one of them is in time", async () => {
   const { calls, push, slow } = await lateCall();
   calls[0]!.answer();
   await slow;

@@ -16,7 +16,7 @@ import type { Caller } from "../access/key-verifier.ts";
 
 interface CreateItem {
   readonly caller: Caller;
-  /** The unparsed body of the request; a large one is empty after it was sent and answered. */
+  /** The unparsed body of the request; a large one is emptied when its call has ended. */
   readonly documentJson: Buffer;
   readonly rpc: CallOptions;
 }
@@ -46,13 +46,13 @@ const lateMs = 100;
 const outMax = { small: 8, large: 4 };
 /** From the arrival of a document to its answer. */
 const timeoutMs = 10_000;
-/** Pauses between repetitions of a call that was unavailable. */
+/** Pauses before the repetitions of a call that was unavailable. */
 const repeatAfterMs = [50, 200, 500, 1_000];
 
 interface Waiting extends CreateItem {
   /**
-   * Token of this request. A repetition of a lost call finds the row with its token and is answered
-   * as created.
+   * A repetition of a call whose answer was lost finds the row with this token, and is answered as
+   * created.
    */
   readonly intakeToken: string;
 }
@@ -65,8 +65,8 @@ type Documents = Pick<Client<typeof DocumentService>, "batchCreateDocuments">;
  *
  * A call is answered when its last document is done. So documents from 32 KiB are sent apart from
  * small ones, and large ones of different tenants in different calls. A tenant that was part of a
- * late call gets calls of its own until one of them is in time, so that types that take long to
- * check delay only their owner.
+ * late call gets calls of its own until one of them is in time, so that document types that take
+ * long to check delay only their owner.
  */
 export function createInBatches(documents: Documents, registry: Registry): CreateDocument {
   const items = new Counter({

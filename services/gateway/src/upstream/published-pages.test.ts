@@ -79,14 +79,14 @@ describe("pages that are read together", () => {
 });
 
 describe("readers who ask while a page is read", () => {
-  it("get the page that is being read, when it is unchanged after they asked", async () => {
+  it("get the page of that read when a second read finds it unchanged", async () => {
     const { page, etagOf, readWith } = documents();
     const pages = await Promise.all([page(), page(), page("", "stale")]);
     expect(pages.map(textOf)).toEqual(Array.from({ length: 3 }, () => '["demo","",1]'));
     expect(readWith).toEqual(["", etagOf()]);
   });
 
-  it("get the changed page when it changed after the call began", async () => {
+  it("get the changed page when it changes during that read", async () => {
     const { page, publish } = documents();
     const [first, ...others] = [page(), page(), page()];
     publish();
@@ -133,7 +133,7 @@ describe("a page that was read twice without a change", () => {
     expect(readWith).toHaveLength(2);
   });
 
-  it("is not taken for current when a client has a newer one from another gateway", async () => {
+  it("is answered as not modified to a client whose tag is newer than the cached one", async () => {
     const { page, publish, etagOf } = await keptPage();
     publish();
     expect((await page("", etagOf())).notModified).toBe(true);

@@ -105,7 +105,7 @@ test("a call that was aborted is not joined", async () => {
   expect(asked).toHaveLength(2);
 });
 
-test("a caller whose signal has aborted before leaves no call for others to join", async () => {
+test("a caller whose signal had already aborted leaves no call for others to join", async () => {
   const { asked, follow } = followers();
   await expect(follow("a", 20_000, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   expect(asked.every(({ signal }) => signal!.aborted)).toBe(true);

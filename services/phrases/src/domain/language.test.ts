@@ -59,7 +59,7 @@ test.each([
   "\u212ao",
   "a".repeat(36),
   `sv${"-abcde".repeat(6)}`,
-])("%j is no language", (tag) => {
+])("%j is not accepted as a language", (tag) => {
   expect(parseLanguage(tag)).toBeUndefined();
 });
 

@@ -19,7 +19,7 @@ const phrase = (n: number): Phrase => ({
   updatedAt: new Date(0),
 });
 
-test("the memory of a piece of an export is free when the next piece is asked for", async () => {
+test("an export frees the memory of each piece before it hands out the next", async () => {
   async function* batches() {
     for (let from = 0; from < 500; from += 100) yield Array.from({ length: 100 }, (_, n) => phrase(from + n));
   }

@@ -38,7 +38,7 @@ function withKey(keyId: string, change: Partial<RingKey>): KeyRing {
 }
 
 describe("a first ring", () => {
-  test("consists of a key that signs at once and a standby with an earliest activation and an end", async () => {
+  test("has a key that signs at once, and a standby that may sign a day later and ends a year after that", async () => {
     const names = ["first", "standby"];
     const keys = await tendRing(undefined, now, rules, async () => custodyKey(names.shift()!));
     expect(keys).toEqual(founded);
@@ -124,7 +124,7 @@ describe("revoking", () => {
     expect(statesOf(keys)).toEqual({ first: "revoked", standby: "active" });
   });
 
-  test("takes a key out of the list, together with its private key", () => {
+  test("takes a key out of the trust list and destroys its private key", () => {
     const keys = revokeKey(founded, "first", later(dayMs), { emergency: false });
     expect(listedKeys(ringOf(keys)).map(({ keyId }) => keyId)).toEqual(["standby"]);
     expect(keyOf(keys, "first")?.sealed).toBeUndefined();
@@ -191,7 +191,11 @@ test.each<[string, KeyRing, string]>([
   ["a retired key that can still sign", standby({ state: "retired" }), "still has"],
   ["a revoked key that can still sign", standby({ state: "revoked" }), "still has"],
   ["a standby without a private key", standby({ sealed: undefined }), "lacks"],
-  ["an active key without its time", withKey("first", { activeSince: undefined }), "lacks its time of activation"],
+  [
+    "an active key without its time of activation",
+    withKey("first", { activeSince: undefined }),
+    "lacks its time of activation",
+  ],
   ["one key twice", standby({ keyId: "first" }), "twice"],
   ["no revision", { ...ringOf(founded), revision: 0 }, "revision 0"],
 ])("a ring with %s is refused", (_, ring, fault) => {

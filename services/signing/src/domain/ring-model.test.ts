@@ -276,11 +276,11 @@ async function holds(emergencies: boolean, numRuns: number): Promise<void> {
   );
 }
 
-test("without emergencies an hour-old trust list accepts every signature", async () => {
+test("without emergencies, trust lists up to an hour old accept every key that signs and is not revoked", async () => {
   await holds(false, 300);
 }, 120_000);
 
-test("under any schedule, with emergencies, too, the ring keeps its rules", async () => {
+test("each step of a random schedule with emergencies leaves a valid ring with all keys and a standby", async () => {
   await holds(true, 150);
 }, 120_000);
 

@@ -34,7 +34,7 @@ function ringAt(revision: number): KeyRing {
   return { revision, keys: [{ ...key, state: "active", validUntil: undefined, sealed }], listKey };
 }
 
-test("the vector's ring gives the vector's body, statement and signature, anywhere within the half hour", async () => {
+test("the ring of the test vector gives its body, statement and signature throughout a half hour", async () => {
   for (const laterMs of [0, 1, hourMs / 2 - 1]) {
     const now = new Date(vector.issuedAt.getTime() + laterMs);
     const { body, statement, signature } = await stateList(ring, now, listSigner);
@@ -88,7 +88,7 @@ test("while the ring is unusable, its last list stays in use", async () => {
   expect(world.faults).toHaveLength(1);
 });
 
-test("the vector's delegation may be installed only for its list key and root, before its end", () => {
+test("a delegation may be installed only for its list key and root, in the 400 days before its end", () => {
   const rootPublicKey: Uint8Array = Buffer.from(vector.root, "base64");
   const rule = { listKey, rootPublicKey, now: vector.issuedAt };
   expect(delegationEnd(vector.delegation)).toEqual(vector.delegatedUntil);

@@ -5,7 +5,7 @@ import type { VisibleDocument } from "./published-document.ts";
 import type { ReadAt } from "./tenant-clock.ts";
 
 export interface LinkedReader {
-  /** The published ones, in any order; those beyond `bytesMax` bytes are left out. */
+  /** Those of the documents that are published, in any order, up to `bytesMax` bytes. */
   findVisible(
     tenantId: string,
     documentIds: readonly string[],

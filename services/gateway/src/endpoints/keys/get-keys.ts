@@ -43,10 +43,7 @@ interface GetKeysDeps {
   readonly trustList: TrustListCache;
 }
 
-/**
- * The answer is the trust list itself, without the envelope of other answers. No key is needed, and
- * pages of every origin may read it.
- */
+/** The answer is the trust list itself, without the envelope of other answers. */
 export const getKeys = defineRoute({
   method: "GET",
   url: "/api/keys",

@@ -12,7 +12,6 @@ interface GetPhrasesDeps {
   readonly phrases: Pick<Client<typeof PhraseService>, "getDictionaryRevision" | "listPhrases">;
 }
 
-/** From each format to its name in the RPC, the bytes around the rows, and the answer's headers. */
 const formats = {
   json: {
     format: PhraseFormat.JSON,
@@ -43,10 +42,7 @@ const query = Type.Object(
   { additionalProperties: false },
 );
 
-/**
- * Streams the dictionary in parts of whole phrases. A 304 reads no phrases, because the tag is made
- * from the dictionary's revision.
- */
+/** A 304 reads no phrases, because the tag is made from the dictionary's revision. */
 export const getPhrases = defineRoute({
   method: "GET",
   url: "/v1/phrases",

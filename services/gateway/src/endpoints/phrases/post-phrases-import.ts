@@ -12,8 +12,8 @@ import { importRowsMax, scanImport } from "./scan-import.ts";
 
 const rowsPerPoint = 100;
 /**
- * Rows for which one point stays charged when validation refuses an import, because they were
- * parsed but not written.
+ * Rows for one point of the write budget in an import that validation refuses. Its rows were parsed
+ * but not written, so the rest of its charge is refunded.
  */
 const refusedRowsPerPoint = 1_000;
 /** Enough for an import of 50,000 rows on a slow machine beside other imports. */
@@ -32,7 +32,6 @@ interface PostPhrasesImportDeps {
   chargeWhole(tenantId: string, points: number): Promise<LargeCharge>;
 }
 
-/** Rows are charged to the write budget before any of them is parsed. */
 export const postPhrasesImport = defineRoute({
   method: "POST",
   url: "/v1/phrases/import",

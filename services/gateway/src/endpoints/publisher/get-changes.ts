@@ -111,7 +111,6 @@ export const getChanges = defineRoute({
   },
 });
 
-/** Added to the wait to get the deadline of the call. */
 const waitSlackMs = 10_000;
 
 async function readChanges(
@@ -147,8 +146,8 @@ interface Representation {
 const representations = new WeakMap<ListPublishedChangesResponse, Representation>();
 
 /**
- * The body of an answer and its tag, made once for all followers who share the answer. A copy and a
- * tag of 4 MiB for each of 200 followers took 800 MiB, and the event loop for 1.5 s.
+ * The body of an answer and its tag, made once for all followers who share the answer. Copying and
+ * hashing 4 MiB for each of 200 followers took 800 MiB and blocked the event loop for 1.5 s.
  */
 function representationOf(answer: ListPublishedChangesResponse): Representation {
   const known = representations.get(answer);

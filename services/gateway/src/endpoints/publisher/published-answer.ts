@@ -1,7 +1,6 @@
 import { type Answer, type BufferedBody, cacheable, type CacheRule } from "../../http/answers/answer.ts";
 import type { HeaderSource } from "../../http/answers/etag.ts";
 
-/** Readers may cache answers, but must ask each time whether they are current. */
 const cacheControl = "private, no-cache";
 
 /** Answers a publisher read: the body, or 304 when the client has the copy with this tag. */

@@ -31,7 +31,6 @@ export const cursorParameter = Type.Optional(
   Type.String({ description: "nextCursor of an earlier page, verbatim. A malformed one means from the top." }),
 );
 
-/** The query parameters of pages of published documents. */
 export const pageParameters = {
   updatedSince: Type.Optional(
     Type.String({
@@ -57,7 +56,6 @@ export function pageSchema(item: TSchema, more: Parameters<typeof Type.Object>[0
   });
 }
 
-/** Values of `pageParameters`. */
 interface PageQuery {
   readonly updatedSince?: string | undefined;
   readonly limit?: string | undefined;
@@ -66,7 +64,7 @@ interface PageQuery {
 
 export type FilterName = Exclude<keyof PublishedFilter, "$typeName" | "$unknown">;
 
-/** Which documents a page shows, and in which form. */
+/** Fields of `ListPublishedDocumentsRequest`, whose proto file explains them. */
 interface PageSelection {
   readonly type: string;
   readonly filter?: { readonly [Name in FilterName]?: string };

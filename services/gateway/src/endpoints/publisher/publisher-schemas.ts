@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { documentId, documentProjection } from "../schemas.ts";
 
-/** The collections of publisher paths, and the type of the documents in each. */
+/** Collections by their `name` in publisher paths; `one` is for operation ids. */
 export const collections = [
   { name: "articles", one: "Article", type: "core/article" },
   { name: "images", one: "Image", type: "core/image" },

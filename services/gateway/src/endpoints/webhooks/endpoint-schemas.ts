@@ -72,7 +72,7 @@ export const endpointInput = Type.Object(
   { additionalProperties: false },
 );
 
-/** A request to change settings. Absent members keep their value. */
+/** Absent members keep their value. */
 export const endpointPatch = Type.Object(
   {
     url: Type.Optional(url),

@@ -16,7 +16,7 @@ const smallBytesMax = 16 * 1024;
  * and 512 KiB of pieces between the call and the socket.
  */
 const streamBytes = exportWindowBytes + 512 * 1024;
-/** Passing 512 KiB to the kernel takes as long as the rest of a request. */
+/** Sending this many bytes takes as long as all other work of a request. */
 const requestBytes = 512 * 1024;
 const endMsMax = { buffered: 60_000, streamed: 600_000 };
 
@@ -29,7 +29,6 @@ export class AnswerBuffers implements Disposable {
   readonly #pools: Pick<Pools, "answers" | "streams">;
   readonly #encoder: AnswerEncoder;
   readonly #watch: DrainWatch;
-  /** Answers with a reservation in the pools. */
   readonly #reserved = new WeakSet<FastifyReply>();
 
   constructor(pools: Pick<Pools, "answers" | "streams">, encoder: AnswerEncoder, registry: Registry) {
@@ -47,8 +46,8 @@ export class AnswerBuffers implements Disposable {
   /**
    * Reserves what a streamed answer will hold, until the exchange is over. Throws RATE_LIMITED or
    * UNAVAILABLE when a pool has no capacity, before other services are called for the answer.
-   * Reserves nothing for HEAD. When the client has a copy, `prepare` makes the reservation if that
-   * copy is outdated.
+   * Reserves nothing for HEAD. With `If-None-Match`, `prepare` makes the reservation if the copy of
+   * the client is outdated.
    */
   reserveStream(request: FastifyRequest, reply: FastifyReply): void {
     const { method, headers } = request;
@@ -56,10 +55,10 @@ export class AnswerBuffers implements Disposable {
   }
 
   /**
-   * Reserves what an answer will hold until its reader has it, opens it if it is a stream, and
-   * compresses it. Throws RATE_LIMITED or UNAVAILABLE when the pool has no capacity and nothing was
-   * reserved before. Answers to writes are not counted in the pool: the write was already done, and
-   * the largest of them, a phrase with its mistakes, has 60 KiB.
+   * Reserves what an answer will hold until it is sent, opens it if it is a stream, and compresses
+   * it. Throws RATE_LIMITED or UNAVAILABLE when the pool has no capacity and nothing was reserved
+   * before. Answers to writes are not counted in the pool: the write was already done, and the
+   * largest of them, a phrase with its mistakes, has at most 60 KiB.
    */
   prepare(request: FastifyRequest, reply: FastifyReply, answer: Answer): Answer | Promise<Answer> {
     const held = request.method === "GET" ? heldBy(answer) : 0;
@@ -70,7 +69,7 @@ export class AnswerBuffers implements Disposable {
     return this.#begin(request, reply, answer);
   }
 
-  /** Opens a stream. A client that leaves aborts the stream, but its request has not failed. */
+  /** When the client leaves, the stream fails, which must not be logged as a failed request. */
   async #begin(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<Answer> {
     try {
       return await this.#encoder.encode(request, await readAhead(answer));

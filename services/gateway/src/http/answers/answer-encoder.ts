@@ -15,11 +15,10 @@ const nowBytesMax = 8 * 1024;
 const wholeBytesMax = 1024 * 1024;
 const copiesBytesMax = 32 * 1024 * 1024;
 
-/** Compresses answers for clients that accept brotli or gzip. */
 export class AnswerEncoder {
   readonly #copies = new EncodedCopies(copiesBytesMax);
 
-  /** The answer as it is sent: unchanged, or compressed with its `Content-Encoding`. */
+  /** Unchanged for HEAD, below 1 KiB, and for a client that accepts neither brotli nor gzip. */
   encode(request: Pick<FastifyRequest, "method" | "headers">, answer: Answer): Answer | Promise<Answer> {
     const { body } = answer;
     if (body === undefined || request.method === "HEAD") return answer;

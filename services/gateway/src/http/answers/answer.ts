@@ -12,8 +12,8 @@ export interface Answer {
    */
   readonly headersOnceBegun?: () => Readonly<Record<string, string>>;
   /**
-   * Pieces are sent one after the other. A stream is opened only when its bytes are sent, so not
-   * for HEAD.
+   * An array holds the pieces of one body. A function opens a stream. It is not called for HEAD,
+   * nor when the client has left.
    */
   readonly body: BufferedBody | StreamedBody | undefined;
   /** Present when many readers get these bytes: a compressed copy is cached under this name. */
@@ -35,8 +35,8 @@ export function bodyPieces(body: BufferedBody): readonly Uint8Array[] {
 }
 
 /**
- * Answers are passed to the socket, or to a compressor, in slices of this size, so that the bytes
- * that the reader took can be counted.
+ * A larger answer is sent in slices of this size. Node counts a buffer as written as a whole, so
+ * `DrainWatch` could not see how much of an unsliced answer its reader took.
  */
 export const sliceBytes = 64 * 1024;
 
@@ -62,7 +62,6 @@ export function ok(status: 200 | 201, data: object): Answer {
   };
 }
 
-/** How clients and caches may use the answer to a read again. */
 export interface CacheRule {
   readonly etag: string;
   readonly cacheControl: string;
@@ -80,7 +79,6 @@ export function cacheable(request: HeaderSource, rule: CacheRule, body: () => Bu
   return { status: 200, headers: { "content-type": json, "cache-control": cacheControl, etag }, body: body() };
 }
 
-/** A 304: the client has the copy with this tag. */
 export function notModified(etag: string, cacheControl: string): Answer {
   return { status: 304, headers: { "cache-control": cacheControl, etag }, body: undefined };
 }

@@ -13,9 +13,9 @@ import {
 import type { Encoding } from "./choose-encoding.ts";
 
 /**
- * Brotli's default quality, its best one, takes about a hundred times as long and saves a quarter
- * of the bytes. That does not pay, because most answers are compressed for a single reader. Its
- * default window would take several times 4 MiB for each running answer.
+ * Brotli's default quality, 11, takes about a hundred times as long and saves a quarter of the
+ * bytes. That does not pay, because most answers are compressed for a single reader. Brotli's
+ * default window of 4 MiB would take several times its size for each answer under way.
  */
 const brotli: BrotliOptions = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
@@ -24,10 +24,7 @@ const brotli: BrotliOptions = {
 const brotliAsync = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 const gzipAsync = promisify<Buffer, Buffer>(gzip);
 
-/**
- * Compresses in this thread; only for bytes that take less time than passing them to another
- * thread.
- */
+/** Compresses in this thread, which it blocks; for small bodies. */
 export function compressNow(bytes: Buffer, encoding: Encoding): Buffer {
   return encoding === "br" ? brotliCompressSync(bytes, brotli) : gzipSync(bytes);
 }

@@ -6,10 +6,10 @@ import { Pace } from "../pace.ts";
 const tickMs = 1_000;
 
 /**
- * Most credit of a reader (`Pace`), in bytes. Progress is measured by what the kernel takes, and
- * the kernel takes more only when a third of its send buffer is free. On loopback with the largest
- * buffers the kernel took 1.4 MiB at once and then nothing for 45 s, while the client read 32
- * KiB/s.
+ * Most credit of a reader (`Pace`), in bytes: 64 s at the slowest pace. Progress is measured by
+ * what the kernel takes, and the kernel takes more only when a third of its send buffer is free. On
+ * loopback with the largest buffers the kernel took 1.4 MiB at once and then nothing for 45 s,
+ * while the client read 32 KiB/s.
  */
 const creditMax = 1024 * 1024;
 

@@ -16,8 +16,8 @@ interface Copy {
 
 /**
  * Compressed copies of answers that many readers get, so that each is compressed once. A copy is
- * used only for an answer with the same bytes. The bytes are compared instead of entity tags,
- * because a tag can be older than its page.
+ * used only for an answer with the same bytes. The bytes are compared, because two pages with one
+ * entity tag can differ: documents reads the tag before the page.
  */
 export class EncodedCopies {
   readonly #copies: TenantCache<Copy>;

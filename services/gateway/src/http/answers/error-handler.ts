@@ -28,15 +28,14 @@ export function handleErrors(app: FastifyInstance, encoder: AnswerEncoder, log: 
   });
 }
 
-/** The 404 of a path that has no route. */
 export function notFound(): HttpError {
   return new HttpError("NOT_FOUND", "there is nothing at this path");
 }
 
 /** Removes the headers about the body of an answer that failed before its first byte. */
 function startOver(reply: FastifyReply): void {
-  // When the body was refused, Fastify has set `Connection: close`, which would cut off a client
-  // that is still sending. `sendAnswer` sets it where it is needed.
+  // When the request's body was refused, Fastify has set `Connection: close`, which would cut off a
+  // client that is still sending. `sendAnswer` sets the header where it is needed.
   void reply.removeHeader("connection");
   for (const name of ["content-encoding", "content-disposition", "etag"]) {
     void reply.removeHeader(name);

@@ -28,8 +28,8 @@ async function begin(open: StreamedBody): Promise<Buffer | StreamedBody> {
 }
 
 /**
- * Yields what was read and then the rest. Ends the stream also when its reader leaves early, even
- * before the rest, once it has taken a piece.
+ * Yields what was read and then the rest. Ends the stream when the reader leaves early, unless the
+ * reader took no piece: a generator that has not begun runs no `finally`.
  */
 async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {

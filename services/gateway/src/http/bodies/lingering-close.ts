@@ -7,11 +7,9 @@ import type { Socket } from "node:net";
  * kept.
  */
 const keptBytesMax = 64 * 1024;
-/**
- * Most bytes that a client may still send after the answer, and the time that it has to read the
- * answer and close.
- */
+/** Most bytes that are read of a body whose request is already answered. */
 const lingerBytesMax = 1024 * 1024;
+/** How long the client has to read the answer before its connection is closed. */
 const lingerMsMax = 2_000;
 
 /**
@@ -42,7 +40,7 @@ function limitRest(request: IncomingMessage): void {
   let bytes = 0;
   request.on("data", (piece: Buffer) => {
     bytes += piece.length;
-    // The connection is not closed here: a client that can send no more reads the answer.
+    // The connection is not closed here: once a client's sends block, it reads the answer.
     if (bytes > lingerBytesMax) request.pause();
   });
   request.read(0);

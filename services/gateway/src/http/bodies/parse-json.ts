@@ -12,15 +12,15 @@ const tenantIds = new Set(["tenant", "tenantId", "tenant_id"]);
 interface Fault {
   readonly keyword: string;
   readonly instancePath: string;
-  /** Pointer to the keyword in the schema, behind `#`. */
+  /** Pointer, behind `#`, to the schema that contains the keyword. */
   readonly schemaPath: string;
   readonly message: string;
   readonly params: object;
 }
 
 /**
- * Makes the parser of a small JSON object with the given schema. It throws INVALID_PAYLOAD with
- * every fault and its pointer.
+ * Makes the parser of a small JSON object with the given schema. The parser throws INVALID_PAYLOAD
+ * with the first faults, at most eight, and their pointers.
  */
 export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffer) => Static<Schema> {
   const validator = Compile(schema);

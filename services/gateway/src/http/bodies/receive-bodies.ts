@@ -17,18 +17,18 @@ const pieceBytes = 256;
  */
 const noBody: BodyRule = { types: [], bytesMax: "{}".length };
 
-/** Gives the memory of a body back to the pool. To be called when the body is no longer used. */
+/** Drops a body that is no longer used, and releases its memory. A repeated call does nothing. */
 export type ReleaseBody = (request: FastifyRequest) => void;
 
-/** A request's answer, and how much of the memory for bodies the request holds. */
 interface Receiving {
   readonly response: ServerResponse;
+  /** Held of the pool, `pieceBytes` included. */
   bytes: number;
 }
 
 /** The two steps between which a request's body holds memory of the pool. */
 interface ReceivedBodies {
-  /** Registers a request before its body is read. The body takes memory as its pieces come. */
+  /** Makes sure that the memory which a body takes is released when the exchange ends. */
   readonly expect: onRequestHookHandler;
   readonly release: ReleaseBody;
 }

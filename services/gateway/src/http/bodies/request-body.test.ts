@@ -9,7 +9,7 @@ test.each([
   ["spaces before a broken parameter", `application/json;${" ".repeat(15_000)}x`],
   ["empty parameters", `application/json${";".repeat(15_000)}x`],
   ["a quoted string without an end", `application/json; a="${"\\".repeat(15_000)}`],
-])("a Content-Type of more than 15,000 characters is refused at once: %s", (_, type) => {
+])("20 Content-Types of more than 15,000 characters are refused within 100 ms: %s", (_, type) => {
   const started = performance.now();
   for (let times = 0; times < 20; times += 1) expect(() => accept(type)).toThrow("Content-Type must be");
   expect(performance.now() - started).toBeLessThan(100);

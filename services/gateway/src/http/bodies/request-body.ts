@@ -105,7 +105,6 @@ function unsupported(message: string, headers: Record<string, string> = {}): Htt
   return new HttpError("UNSUPPORTED_MEDIA_TYPE", message, { headers });
 }
 
-/** PAYLOAD_TOO_LARGE, with the limit of the rule. A rule without types allows no body. */
 export function tooLarge({ types, bytesMax }: BodyRule): HttpError {
   const rule = types.length === 0 ? "this path takes no body" : `the body must not be larger than ${bytesMax} bytes`;
   return new HttpError("PAYLOAD_TOO_LARGE", rule);

@@ -7,10 +7,7 @@ import type { ErrorCode } from "../../errors/http-error.ts";
 import { endTrace } from "./exchange-span.ts";
 import { loggedPath } from "./logged-path.ts";
 
-/**
- * What is logged of a request at its end. Never a body, a query or a key; a key appears only by its
- * prefix.
- */
+/** What is logged of a request at its end: no body, no query, and of a key only its prefix. */
 interface ExchangeLine {
   /** "" when no method could be read. */
   readonly method: string;
@@ -21,7 +18,6 @@ interface ExchangeLine {
   readonly ms: number;
   readonly requestId: string;
   readonly traceparent?: string;
-  /** Error code of a refusal. */
   readonly code?: ErrorCode;
   /** The path as sent, shortened and cleaned; only with NOT_FOUND. */
   readonly path?: string;
@@ -32,7 +28,6 @@ interface ExchangeLine {
 /** Writes the single log line of a request, and observes its duration. */
 export type RecordExchange = (line: ExchangeLine) => void;
 
-/** Makes the recorder of the public port's requests, and registers its histogram. */
 export function recordExchanges(log: Logger, registry: Registry): RecordExchange {
   const seconds = new Histogram({
     name: "vidimus_http_handled_seconds",
@@ -63,7 +58,7 @@ export function watchExchanges(
   app.decorateRequest("errorCode", undefined);
   return (request, reply, done) => {
     openExchange(request, reply, tracing);
-    // "close" is emitted once for every response, also when the client left before it.
+    // "close" is emitted once for every response, also when its client has left.
     reply.raw.once("close", () => {
       const line = lineOf(request, reply);
       endTrace(request, line);

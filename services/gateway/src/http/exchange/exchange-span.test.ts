@@ -12,7 +12,7 @@ function traceparentOf(traceparent?: string): string {
 }
 
 test.each(["00", "01", "03"])(
-  "without tracing a client's trace with flags %s is passed on as not recorded",
+  "while tracing is off, a client's trace with flags %s is passed on as not recorded",
   (flags) => {
     expect(traceparentOf(`${trace}-${flags}`)).toBe(`${trace}-00`);
   },
@@ -21,7 +21,7 @@ test.each(["00", "01", "03"])(
 test.each([
   ["without a traceparent", undefined],
   ["with a malformed traceparent", `${trace}-zz`],
-])("without tracing a request %s begins a trace that is not recorded", (_, header) => {
+])("while tracing is off, a request %s begins a new trace that is not recorded", (_, header) => {
   expect(traceparentOf(header)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   expect(traceparentOf(header)).not.toContain(trace);
 });

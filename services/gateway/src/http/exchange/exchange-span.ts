@@ -3,15 +3,13 @@ import type { Tracing } from "@vidimus/kit/telemetry/tracing/tracing";
 import type { FastifyRequest } from "fastify";
 
 interface EndedExchange {
-  /** 499 when the connection ended before all of the answer was sent. */
   readonly status: number;
 }
 
 /**
- * Sets the trace of a new request: the client's, or a new one. While tracing is on, the request's
- * span is a child of the client's. The client's trace id is used so that the client can find its
- * own requests, but the client does not decide whether they are recorded: while tracing is off,
- * the trace is passed on as one that is not recorded.
+ * Sets the trace of a new request: the client's, so that the client can find its own requests, else
+ * a new one. The client does not decide whether the trace is recorded: the sampler does, and while
+ * tracing is off, the trace is passed on as one that is not recorded.
  */
 export function openTrace(request: FastifyRequest, tracing: Tracing | undefined): void {
   const { traceparent } = request.headers;
@@ -27,8 +25,8 @@ export function openTrace(request: FastifyRequest, tracing: Tracing | undefined)
 }
 
 /**
- * Ends the span of a request. The span names the route, not the path, because a path may contain
- * anything that a client typed. Answers of 500 and above are failures.
+ * Names the route in the span, not the path, because a path may contain anything that a client
+ * typed.
  */
 export function endTrace({ span, method, routeOptions, id, caller }: FastifyRequest, { status }: EndedExchange): void {
   span?.end(

@@ -11,9 +11,8 @@ declare module "fastify" {
     caller: Caller | undefined;
     /** Media type of the body, once it was accepted. */
     bodyType: string;
-    /** The scan that examined the body while it arrived. */
+    /** Undefined before the body is read, and on routes without a scan. */
     bodyScan: BodyScan | undefined;
-    /** Code of the answered refusal, if there was one. */
     errorCode: ErrorCode | undefined;
     /** W3C Trace Context of the request's span; without a span the client's, or a new one. */
     traceparent: string;

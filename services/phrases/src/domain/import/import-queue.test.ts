@@ -36,7 +36,7 @@ test("one tenant's imports run one after the other", async () => {
   expect(await Promise.all(all)).toEqual(["a 1", "a 2", "a 3"]);
 });
 
-test("an import starts at once beside that of another tenant, without taking a turn of that tenant", async () => {
+test("an import starts at once beside another tenant's first one, whose second one keeps waiting", async () => {
   const { begin, end, started, settled } = openImports();
   const all = ["a 1", "a 2", "b 1"].map((name) => begin(name));
   await settled();
@@ -73,7 +73,7 @@ test("an import whose caller goes away while it waits never starts, so that the 
   await Promise.all([first, third]);
 });
 
-test("a failed import gives up its turn", async () => {
+test("a tenant's next import runs after a failed one", async () => {
   const queue = new ImportQueue();
   for (const attempt of ["one", "two", "three"]) {
     await expect(queue.run("a", MiB, never, () => Promise.reject(new Error(attempt)))).rejects.toThrow(attempt);

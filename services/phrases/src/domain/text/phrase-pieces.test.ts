@@ -59,9 +59,10 @@ test("every piece but the last has 128 Ki characters and at most one phrase more
     expect(piece.length).toBeGreaterThanOrEqual(128 * kib);
     expect(piece.length).toBeLessThan(128 * kib + 51 * kib);
   }
+  expect(pieces.length).toBeGreaterThan(60);
 });
 
-test("a step ends when a piece is full or a batch has ended", async () => {
+test("one call of extend ends when a piece is full or a batch has ended", async () => {
   const { pieces, steps } = await piecesOf(jsonText, [long, few, few]);
   // The last batches and the end of the text take a step each without filling a piece.
   expect(steps - pieces.length).toBeLessThanOrEqual(4);
