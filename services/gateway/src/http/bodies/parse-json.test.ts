@@ -45,6 +45,12 @@ test.each([
   expect(detailsOf(endpointInput, body)).toEqual([{ pointer, message }]);
 });
 
+test("the refusal of a body with nine unknown members names one of them", () => {
+  const names = Array.from({ length: 9 }, (_, n) => `a/${n}`);
+  const details = detailsOf(endpointInput, { url, ...Object.fromEntries(names.map((name) => [name, 1])) });
+  expect(details).toEqual([{ pointer: "", message: expect.stringMatching(/^knows no "a\/\d"; there are url, name/) }]);
+});
+
 test("a patch without members is refused: it must have at least one", () => {
   expect(detailsOf(endpointPatch, {})).toEqual([{ pointer: "", message: "must have at least 1 member" }]);
 });

@@ -27,12 +27,12 @@ export function jsonParser<Schema extends TSchema>(schema: Schema): (body: Buffe
   return (body) => {
     const value = withoutTenantIds(parse(body));
     if (validator.Check(value)) return value;
-    const details = validator
-      .Errors(value)
-      // The fault of an unknown member is skipped, because the object around it reports the same
-      // fault, with the known names.
-      .filter(({ keyword }) => keyword !== "boolean")
-      .map((fault) => toDetail(fault, schema));
+    const faults = validator.Errors(value);
+    // The fault of an unknown member is skipped, because the object around it reports the same
+    // fault, with the known names; but not when eight such faults have left no fault for the object.
+    const told = faults.filter(({ keyword }) => keyword !== "boolean");
+    const shown = told.length > 0 ? told : faults.slice(0, 1).map(ofUnknownMember);
+    const details = shown.map((fault) => toDetail(fault, schema));
     const [first] = details;
     const message = first ? `${first.pointer.slice(1)} ${first.message}`.trim() : "the body is not valid";
     throw new HttpError("INVALID_PAYLOAD", message, { details });
@@ -50,6 +50,19 @@ function parse(body: Buffer): unknown {
 function withoutTenantIds(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !tenantIds.has(name)));
+}
+
+/** The fault of an unknown member as the object around it reports it. */
+function ofUnknownMember({ instancePath, schemaPath, message }: Fault): Fault {
+  const nameAt = instancePath.lastIndexOf("/") + 1;
+  const additionalProperty = instancePath.slice(nameAt).replaceAll("~1", "/").replaceAll("~0", "~");
+  return {
+    keyword: "additionalProperties",
+    instancePath: instancePath.slice(0, nameAt - 1),
+    schemaPath: schemaPath.replace(/\/additionalProperties$/, ""),
+    message,
+    params: { additionalProperty },
+  };
 }
 
 function toDetail(fault: Fault, schema: TSchema): { pointer: string; message: string } {
