@@ -224,8 +224,8 @@ test("an import may rename in a chain and reuse texts that it freed", async () =
 
 test("the refusal of an import has at most 20 violations, which fit into the trailers of the answer", async () => {
   const tenantId = freshTenant();
-  const rows = Array.from({ length: 50_000 }, () => ({ language: "ß".repeat(900), phrase: "", ["√".repeat(500)]: 1 }));
-  const content = bytes(rows.slice(0, 2_000));
+  const rows = Array.from({ length: 2_000 }, () => ({ language: "ß".repeat(900), phrase: "", ["√".repeat(500)]: 1 }));
+  const content = bytes(rows);
   const failure = await failureOf(client.importPhrases({ tenantId, format: json, content }));
   expect(failure.kind).toBe("invalid");
   expect(failure.violations).toHaveLength(20);

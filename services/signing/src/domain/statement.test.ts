@@ -69,7 +69,7 @@ test("Web Crypto verifies the signature only over the unchanged statement", asyn
   expect(await verify(entry.statement.replace("usable", "usablE"))).toBe(false);
 });
 
-test("a signature has no time before its key's validFrom, even when the signer's clock is behind", async () => {
+test("a signature's time is not before its key's validFrom, even when the signer's clock is behind", async () => {
   const validFrom = new Date("2026-11-21T09:30:02.000Z");
   const entry = await signVector(vector.signedAt, validFrom);
   expect(entry.signedAt).toEqual(validFrom);

@@ -18,7 +18,7 @@ const copiesBytesMax = 32 * 1024 * 1024;
 export class AnswerEncoder {
   readonly #copies = new EncodedCopies(copiesBytesMax);
 
-  /** Unchanged for HEAD, below 1 KiB, and for a client that accepts neither brotli nor gzip. */
+  /** Changes nothing for HEAD, below 1 KiB, and for clients that accept neither brotli nor gzip. */
   encode(request: Pick<FastifyRequest, "method" | "headers">, answer: Answer): Answer | Promise<Answer> {
     const { body } = answer;
     if (body === undefined || request.method === "HEAD") return answer;

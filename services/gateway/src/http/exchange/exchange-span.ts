@@ -24,10 +24,7 @@ export function openTrace(request: FastifyRequest, tracing: Tracing | undefined)
   request.traceparent = request.span.traceparent;
 }
 
-/**
- * Names the route in the span, not the path, because a path may contain anything that a client
- * typed.
- */
+/** The span names the route, not the path: a path may contain anything that a client typed. */
 export function endTrace({ span, method, routeOptions, id, caller }: FastifyRequest, { status }: EndedExchange): void {
   span?.end(
     {
