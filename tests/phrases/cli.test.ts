@@ -60,7 +60,7 @@ test("a phrase is put, exported, shown, listed and deleted, after which it is no
   });
 });
 
-test("word lists, a hunspell dictionary and standard input are imported with a language", async () => {
+test("a word list, a hunspell dictionary and standard input are imported in the given language", async () => {
   await file("words", "kött\r\nmjölk\n");
   await file("nb_NO.dic", Buffer.from("2\nøy/AB\nfjord\n", "latin1"));
   await file("nb_NO.aff", "SET ISO8859-1\n");
@@ -93,7 +93,7 @@ test("a forbidden word of a hunspell dictionary is imported as forbidden", async
   ]);
 });
 
-test("what is no word of its own in a hunspell dictionary is left out of an import and counted", async () => {
+test("comments, fragments, stems and duplicates of a hunspell dictionary are left out and counted", async () => {
   const words = ["Straße/S", "straße/So", "Absicherungs/hij", "km\\/h", "Haus/S", "Haus/P", "Haus/S"];
   await file("de.dic", ["8", "\tDies ist ein Kommentar, CC-BY", "# noch einer", "", ...words].join("\n"));
   await file("de.aff", "SET UTF-8\nONLYINCOMPOUND o\nNEEDAFFIX h\nCOMPOUNDBEGIN x\n");
@@ -110,7 +110,7 @@ test("what is no word of its own in a hunspell dictionary is left out of an impo
   });
 });
 
-test("a file too large for one request is imported whole, and so is its export", async () => {
+test("60,000 rows, too many for one request, are imported, exported and imported again unchanged", async () => {
   const words = Array.from({ length: 60_000 }, (_, n) => `wort ${n}`);
   await file("wörter.txt", words.join("\n"));
   const run = await phrases(["import", "wörter.txt", "--language", "de"]);
@@ -124,17 +124,17 @@ test("a file too large for one request is imported whole, and so is its export",
   expect(await (await demo.get("?language=de&format=csv")).text()).toBe(exported);
 });
 
-test("a refused file is reported by its own lines, with the number of rows imported before", async () => {
+test("a refused row is reported by its line in the file, with the number of rows imported before", async () => {
   const rows = Array.from({ length: 50_001 }, (_, n) => `is,${n === 20_500 ? "" : `orð ${n}`}`);
   await file("is.csv", ["language,phrase", ...rows].join("\n"));
   const run = await phrases(["import", "is.csv"]);
   expect(run.code).toBe(1);
-  expect(run.stderr).toContain("is.csv: nothing was imported");
+  expect(run.stderr).toContain("is.csv: nothing more was imported: 1 of 10000 rows is invalid");
   expect(run.stderr).toContain("line 20502: phrase is required");
   expect(run.stderr).toContain("20000 rows before were imported");
 });
 
-test("--replace says what it would do, and with --yes makes a language what the file says", async () => {
+test("import --replace previews its changes to a language, and makes them only with --yes", async () => {
   const kept = async (language: string) =>
     (await phrasesOf(demo.get(`?language=${language}`))).map(({ phrase, description }) => phrase + description);
   await file("cs.csv", "sep=;\r\nlanguage;phrase;description\r\ncs;bleibt;\r\ncs;geht;\r\ncs;ändert sich;\r\n");
@@ -158,7 +158,7 @@ test("--replace says what it would do, and with --yes makes a language what the 
 test.for([
   ["invalid", `hr,${"å".repeat(257)}`, "phrase must have at most 256 characters"],
   ["of another language", "sr,riječ", "language must be hr"],
-] as const)("--replace writes nothing when a row of the file's last part is %s", async ([, last, fault]) => {
+] as const)("import --replace of 50,001 rows writes nothing when the last row is %s", async ([, last, fault]) => {
   await demo.put({ language: "hr", phrase: "bleibt" });
   const rows = Array.from({ length: 50_000 }, (_, n) => `hr,riječ ${n}`);
   await file("hr.csv", ["language,phrase", ...rows, last].join("\n"));
@@ -179,7 +179,7 @@ test.for([
   expect(await phrases([...argv])).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
 });
 
-test("a language is deleted with --yes only", async () => {
+test("the phrases of a language are deleted only with --yes", async () => {
   for (const phrase of ["a", "b"]) await demo.put({ language: "mt", phrase });
   const remove = (...argv: string[]) => phrases(["delete", "--language", "mt", ...argv]);
   expect((await remove()).stdout).toBe("2 phrases would be deleted: --yes does it\n");
@@ -188,7 +188,7 @@ test("a language is deleted with --yes only", async () => {
   expect(await phrasesOf(demo.get("?language=mt"))).toEqual([]);
 });
 
-test("an export that fails leaves no file", async () => {
+test("a refused export leaves no file", async () => {
   expect(await phrases(["export", "--language", "sv_SE", "--output", "x.csv"])).toMatchObject({ code: 1 });
   expect((await readdir(cwd)).filter((name) => name.startsWith("x.csv"))).toEqual([]);
 });

@@ -63,7 +63,7 @@ async function replaceAll(
   sources: readonly Source[],
   { language, dryRun }: { language: string; dryRun: boolean },
 ): Promise<void> {
-  // Imported here, because these modules load the RPC client, which takes half a second.
+  // Imported here, because these modules load the RPC client, which only `--replace` needs.
   const { openLanguage } = await import("../../phrases/phrase-service.ts");
   const { replaceLanguage } = await import("../../phrases/replace-language.ts");
   using dictionary = await openLanguage(session, language);
@@ -86,17 +86,18 @@ async function namingRows<T>(file: string, part: Part, before: string | undefine
     return await send();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    const lines = error instanceof ImportRefused ? refusalLines(file, part, error) : [`${file}: ${error.message}`];
-    if (before !== undefined) lines.push(before);
-    throw new CliError(printable(lines.join("\n")), { cause: error });
+    const lines = error instanceof ImportRefused ? refusalLines(part, error) : [error.message];
+    const [first = "", ...others] = lines;
+    // The answer is about one part of the file.
+    const whole = before === undefined ? first : first.replace("nothing was imported", "nothing more was imported");
+    const told = [`${file}: ${whole}`, ...others, ...(before === undefined ? [] : [before])];
+    throw new CliError(printable(told.join("\n")), { cause: error });
   }
 }
 
-function refusalLines(file: string, part: Part, { message, faults }: ImportRefused): string[] {
-  return [
-    `${file}: ${message.split(";")[0]}`,
-    ...faults.map((fault) => `  ${part.nameOfRow(fault)}: ${fault.message}`),
-  ];
+function refusalLines(part: Part, { message, faults }: ImportRefused): string[] {
+  const [first = ""] = message.split(";");
+  return [first, ...faults.map((fault) => `  ${part.nameOfRow(fault)}: ${fault.message}`)];
 }
 
 const help = `
