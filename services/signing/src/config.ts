@@ -36,8 +36,9 @@ export interface SigningConfig extends BaseConfig {
 
 /**
  * Reads the settings. Besides the common ones: SIGNING (default `on`, so that a deployment without
- * keys fails instead of running unsigned), SIGNING_KEK_FILE (required also while signing is off,
- * because the list of keys is signed then, too; `readSecretKeyFile` describes its forms),
+ * an attestation key fails instead of running unsigned), SIGNING_KEK_FILE (required also while
+ * signing is off, because the trust list is signed then, too; `readSecretKeyFile` describes its
+ * forms),
  * SIGNING_OLD_KEK_FILE (the KEK before), ATTESTATION_KEY_FILE (required while signing is on) and
  * ATTESTATION_OLD_KEY_FILE (the key before), PREPUBLISH_HOURS (3 to 720, default 24; receivers
  * cache the trust list for an hour), ROTATION_DAYS (default 90; 0: keys are replaced only by hand),

@@ -2,10 +2,6 @@ import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { Gauge } from "prom-client";
 import type { CheckedClock } from "./domain/checked-clock.ts";
 
-/**
- * `vidimus_signing_clock_offset_seconds`: seconds by which the clock of this process is ahead of
- * the database's. No value before the first comparison.
- */
 export function reportClock({ registry }: Pick<Metrics, "registry">, clock: Pick<CheckedClock, "offsetMs">): void {
   const gauge: Gauge = new Gauge({
     name: "vidimus_signing_clock_offset_seconds",

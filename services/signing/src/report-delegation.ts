@@ -2,10 +2,7 @@ import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { Gauge } from "prom-client";
 import { delegationEnd } from "./domain/delegation.ts";
 
-/**
- * `vidimus_trust_delegation_expiry_seconds`: end of the offline root's delegation, in seconds since
- * 1970. No value without a delegation, and before the ring was read.
- */
+/** The metric has no value while no delegation is installed, and before the ring was read. */
 export function reportDelegation({ registry }: Pick<Metrics, "registry">, delegation: () => string | undefined): void {
   const gauge: Gauge = new Gauge({
     name: "vidimus_trust_delegation_expiry_seconds",

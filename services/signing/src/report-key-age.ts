@@ -1,10 +1,7 @@
 import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { Gauge } from "prom-client";
 
-/**
- * `vidimus_signing_key_age_seconds`: seconds since the key that signs became active. No value while
- * no key signs, as during a pause, and before the ring was read.
- */
+/** The metric has no value while no key signs, as during a pause, and before the ring was read. */
 export function reportKeyAge({ registry }: Pick<Metrics, "registry">, activeSince: () => Date | undefined): void {
   const gauge: Gauge = new Gauge({
     name: "vidimus_signing_key_age_seconds",

@@ -1,10 +1,7 @@
 import type { Metrics } from "@vidimus/kit/telemetry/metrics";
 import { Gauge } from "prom-client";
 
-/**
- * `vidimus_key_ring_usable`: 0 after a look that found the stored key ring unusable, until a look
- * succeeds. Else 1, also while the database cannot be reached.
- */
+/** A look that cannot reach the database leaves the metric as it was. */
 export function reportRing({ registry }: Pick<Metrics, "registry">, isUsable: () => boolean): void {
   const gauge: Gauge = new Gauge({
     name: "vidimus_key_ring_usable",

@@ -4,7 +4,7 @@
  *
  * - `highest`: prints the highest sequence of any document that was signed
  * - `adopt`: reads from stdin the signatures that documents printed, and adds them to the ledger
- * - `lift`: gives the key ring the Unix time as its revision, which is above all earlier ones
+ * - `lift`: gives the key ring the Unix time as its revision
  */
 import { ConfigError, EnvReader } from "@vidimus/kit/env";
 import { readJsonLines } from "@vidimus/kit/json-lines";

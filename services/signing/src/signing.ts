@@ -38,11 +38,7 @@ interface RunningSigning extends RunningService {
   readonly grpcPort?: number;
 }
 
-/**
- * Starts the signing service, the only one with the private keys of the ring.
- *
- * @param custody of the keys; by default they are in the database, wrapped by the KEK
- */
+/** @param custody by default of keys that are in the database, wrapped by the KEK */
 export function startSigning(config: SigningConfig, custody = custodyOf(config)): Promise<RunningSigning> {
   return startService("signing", config, async (stack, process) => {
     const { log, metrics } = process;
@@ -97,7 +93,6 @@ function custodyOf({ kek, oldKek }: SigningConfig): KeyCustody {
   return localWrappedCustody(kek, oldKek);
 }
 
-/** Opens documents' signatures for audits, which only the admin door offers. */
 function openHeldSignatures(
   stack: AsyncDisposableStack,
   { documentsTarget: target }: SigningConfig,

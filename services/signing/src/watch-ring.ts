@@ -7,7 +7,7 @@ import { RingFault } from "./domain/sealed-ring.ts";
 const everyMs = 1_000;
 
 interface WatchRingOptions {
-  /** Where this process notes that it signs; undefined when it does not sign. */
+  /** Undefined when this process does not sign. */
   signers: Pick<Signers, "leave"> | undefined;
   clock: Pick<CheckedClock, "isOff" | "offsetMs">;
   log: Pick<Logger, "info" | "warn" | "error">;
@@ -15,9 +15,10 @@ interface WatchRingOptions {
 }
 
 /**
- * Reads the ring now, and then again a second after each look until the returned value is disposed.
+ * Looks at the ring now, and then again a second after each look until the returned value is
+ * disposed.
  *
- * @throws errors of the first look, because a process that cannot sign must not start
+ * @throws errors of the first look, because a process that cannot use the ring must not start
  */
 export async function watchRing(
   watch: RingWatch,
@@ -46,7 +47,6 @@ export async function watchRing(
   };
 }
 
-/** Logs when the clock becomes wrong, and when it is right again. */
 function clockTeller(clock: WatchRingOptions["clock"], log: Pick<Logger, "info" | "error">): () => void {
   let wasOff = false;
   return () => {

@@ -64,7 +64,18 @@ async function openLost() {
   const held = () => Readable.from(lines.map(toHeldSignature));
   const opened = opening.move();
   const close = () => opened.disposeAsync();
-  return { ring: state.ring, sealKey, ledgerOf, signing, original, lines, held, [Symbol.asyncDispose]: close };
+  return {
+    ring: state.ring,
+    state,
+    digests,
+    sealKey,
+    ledgerOf,
+    signing,
+    original,
+    lines,
+    held,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 test("a ledger adopts the signatures that documents holds, and their snapshots are not signed anew", async () => {
@@ -84,7 +95,18 @@ test("a ledger adopts the signatures that documents holds, and their snapshots a
   expect(await restored.highestSequence()).toBe(300);
   expect(await signing(restored, late)).toEqual(adopted);
   const audit = { batches: restored.batches(), sealKey, readRing: async () => ring, notedHead: undefined };
-  expect(await auditLedger(audit)).toMatchObject({ entries: 300, fault: undefined });
+  expect(await auditLedger(audit)).toMatchObject({ entries: 301, fault: undefined });
+});
+
+test("a snapshot is not signed anew alone if only its third signature was adopted", async () => {
+  await using lost = await openLost();
+  const { ring, state, digests, original, lines, held } = lost;
+  const ledger = await lost.ledgerOf("alone");
+  lines[7]!.signingNumber = 3;
+  await adoptSignatures({ ledger, ring }, held());
+  const signing = { signingState: async () => state, ledger, now: late };
+  const third = original[7]?.kind === "signed" && { ...original[7].signature, signing: 3 };
+  expect(await signDigests(signing, [digests[7]!])).toEqual([{ kind: "signed", signature: third }]);
 });
 
 test("signatures that no key of the ring made are refused", async () => {

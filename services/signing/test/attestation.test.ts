@@ -48,9 +48,9 @@ async function expectRefused(item: TestDigest & { attestation: Uint8Array }): Pr
 describe("a snapshot is not signed", () => {
   test.each<[string, (item: TestDigest) => Uint8Array]>([
     ["without an attestation", () => new Uint8Array()],
-    ["with random bytes for one", () => randomBytes(32)],
-    ["with one of another key", (item) => attest(item, createSecretKey(randomBytes(32)))],
-    ["with half of the right one", (item) => attest(item).slice(0, 16)],
+    ["with random bytes as its attestation", () => randomBytes(32)],
+    ["with an attestation by another key", (item) => attest(item, createSecretKey(randomBytes(32)))],
+    ["with half of the right attestation", (item) => attest(item).slice(0, 16)],
   ])("%s", async (_, attestation) => {
     const item = digest();
     await expectRefused({ ...item, attestation: attestation(item) });
@@ -68,7 +68,7 @@ describe("a snapshot is not signed", () => {
     await expectRefused({ ...item, ...change, attestation: attest(item) });
   });
 
-  test("without an attestation, even when it was signed before", async () => {
+  test("without an attestation, nor is its earlier signature handed out", async () => {
     const item = digest();
     await signing.signing.signSnapshots({ items: [item] });
     const { results } = await signing.unattested.signSnapshots({ items: [item] });

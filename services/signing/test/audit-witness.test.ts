@@ -90,7 +90,7 @@ test("an audit finds no fault in an undamaged ledger whose last snapshot is not 
   expect(report.documents).toMatchObject({ signatures: 4n, outdated: 0n, unsettled: 1n, revoked: 0n });
 });
 
-test("a ledger whose end was cut off is found without a noted head, because documents holds what it had", async () => {
+test("an audit without a noted head finds a cut ledger by a signature that only documents still holds", async () => {
   await using world = await open();
   await world.batches.deleteMany({ _id: { $gte: 2 } });
   const { fault } = await world.audit();
@@ -106,7 +106,7 @@ test("an audit finds a signature that was replaced in documents", async () => {
   );
 });
 
-test("an audit finds a snapshot that was signed without documents, because documents does not have it", async () => {
+test("an audit finds a signed snapshot that documents does not have", async () => {
   await using world = await open();
   world.held.delete(nameOf(world.items[3]!));
   expect((await world.audit()).fault).toBe(`${nameOf(world.items[3]!)} was signed, and documents has no such snapshot`);

@@ -32,7 +32,7 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     const key = await custody.generate();
     expect(key.keyId).toBe(keyIdOf(key.publicKey));
     expect(key.sealed.custody).toBe(name);
-    expect(await signs(restarted, key)).toBe(true);
+    for (const each of [custody, restarted]) expect(await signs(each, key)).toBe(true);
   });
 
   test("makes another key each time", async () => {
@@ -106,11 +106,11 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     return { seal, rewrapped, newSeal: await renewed.rewrapSealKey(seal) };
   }
 
-  test("wraps a key anew, which signs as before", async () => {
+  test("signs with a key that it has rewrapped", async () => {
     expect(await signs(renewed, (await rewrapBoth()).rewrapped)).toBe(true);
   });
 
-  test("wraps a seal key anew, which makes the same MACs as before", async () => {
+  test("makes the same MACs with a seal key that it has rewrapped", async () => {
     const { seal, newSeal } = await rewrapBoth();
     const macs = [
       await (await custody.openSealKey(seal)).mac(message),
@@ -119,13 +119,13 @@ describe.each(custodies)("the custody %s", (name, custody, restarted, renewed) =
     expect(Buffer.from(macs[1]!)).toEqual(Buffer.from(macs[0]!));
   });
 
-  test("changes nothing when it wraps a key and a seal key anew a second time", async () => {
+  test("changes nothing when it rewraps a key or a seal key a second time", async () => {
     const { rewrapped, newSeal } = await rewrapBoth();
     expect(await renewed.rewrap(rewrapped)).toBe(rewrapped.sealed);
     expect(await renewed.rewrapSealKey(newSeal)).toBe(newSeal);
   });
 
-  test("makes a key for a ring so that a process without the newest KEK opens the key, too", async () => {
+  test("wraps a new key with the KEK of its ring's seal, be it the old or the newest", async () => {
     const key = await renewed.generate(await custody.generateSealKey());
     expect(await signs(custody, key)).toBe(true);
     const newest = await renewed.generate(await renewed.generateSealKey());

@@ -133,7 +133,7 @@ describe("a new KEK", () => {
     await expect(runSigning(database, on)).rejects.toThrow("wrong KEK");
   });
 
-  test("is in place wholly or not at all when the process that puts it there dies", async () => {
+  test("is in place wholly or not at all when the process dies before or after it stores the ring", async () => {
     const database = testDatabaseName("signing");
     await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
     const store = new RingStore(client.db(database));

@@ -38,12 +38,12 @@ async function open(database = testDatabaseName("signing")) {
   };
 }
 
-test("the admin door is closed unless it is configured", async () => {
+test("without GRPC_PORT signing opens no admin door", async () => {
   await using signing = await runSigning(testDatabaseName("signing"), { SIGNING_KEK_FILE: variables.SIGNING_KEK_FILE });
   expect(signing.service.grpcPort).toBeUndefined();
 });
 
-test("every call needs the role owner or admin", async () => {
+test("every method of the admin door needs the role owner or admin", async () => {
   await using signing = await open();
   const { [Symbol.dispose]: _, ...methods } = signing.admin;
   for (const method of Object.values(methods)) {
@@ -105,7 +105,7 @@ test("a delegation that another root than the given one signed is refused", asyn
   });
 });
 
-test("an installed delegation is carried by the list from then on", async () => {
+test("the trust list carries a delegation as soon as it is installed", async () => {
   await using signing = await open();
   const { listKey } = await signing.admin.listRing({}, asAdmin);
   expect(listKey?.delegatedUntil).toBeUndefined();
@@ -135,7 +135,7 @@ test("the end of an installed delegation is a metric", async () => {
   await vi.waitFor(async () => expect(await metrics()).toContain(expiry), patient);
 });
 
-test("a prepared key may not be activated before its time", async () => {
+test("a prepared key cannot be activated before its validFrom without an emergency", async () => {
   await using signing = await open();
   const { key } = await signing.admin.prepareKey({}, asAdmin);
   await expect(signing.admin.activateKey({ keyId: key!.keyId }, asAdmin)).rejects.toMatchObject({
@@ -168,7 +168,7 @@ async function activateInEmergency(signing: Awaited<ReturnType<typeof open>>) {
   return { first, standby };
 }
 
-test("an activation in an emergency takes effect on signatures within seconds", async () => {
+test("the new key signs within 10 s of an activation in an emergency", async () => {
   await using signing = await open();
   const { standby } = await activateInEmergency(signing);
   await vi.waitUntil(async () => (await signing.sign()) === standby!.keyId, { timeout: 10_000, interval: 100 });
@@ -180,7 +180,7 @@ test("an activation in an emergency adds a standby", async () => {
   expect(await signing.states()).toEqual(["retired", "active", "pending"]);
 });
 
-test("an activation in an emergency deletes the private key before, whose public key stays listed", async () => {
+test("an activation in an emergency deletes the old private key, and keeps the old public key listed", async () => {
   await using signing = await open();
   const { first } = await activateInEmergency(signing);
   const row = await client.db(signing.database).collection("ring").findOne();
@@ -188,7 +188,7 @@ test("an activation in an emergency deletes the private key before, whose public
   expect((await signing.trustList.listKeys({})).keys.map(({ keyId }) => keyId)).toContain(first!.keyId);
 });
 
-test("a revocation of the active key without an emergency leaves the trust list without an active key", async () => {
+test("a revoked active key leaves no active key in the trust list while the standby may not sign yet", async () => {
   await using signing = await open();
   const [first] = (await signing.admin.listRing({}, asAdmin)).keys;
   const { activeKeyId, key } = await signing.admin.revokeKey({ keyId: first!.keyId }, asAdmin);
@@ -200,16 +200,21 @@ test("a revocation of the active key without an emergency leaves the trust list 
   await expect(again).rejects.toMatchObject({ code: Code.FailedPrecondition });
 });
 
-test("a ring has at least one pending key, and at most eight", async () => {
+test("a retired standby is replaced by a new one", async () => {
   await using signing = await open();
   const [, standby] = (await signing.admin.listRing({}, asAdmin)).keys;
   await signing.admin.retireKey({ keyId: standby!.keyId }, asAdmin);
   expect(await signing.states()).toEqual(["active", "retired", "pending"]);
+});
+
+test("a ring has at most eight pending keys", async () => {
+  await using signing = await open();
   for (let count = 1; count < 8; count += 1) await signing.admin.prepareKey({}, asAdmin);
+  expect(await signing.states()).toEqual(["active", ...Array.from({ length: 8 }, () => "pending")]);
   await expect(signing.admin.prepareKey({}, asAdmin)).rejects.toMatchObject({ code: Code.FailedPrecondition });
 });
 
-test("an audit that is given the head of an earlier one tells whether the ledger still contains it", async () => {
+test("an audit tells whether the ledger still contains the head that an earlier audit reported", async () => {
   await using signing = await open();
   for (let count = 0; count < 3; count += 1) await signing.sign();
   const report = await signing.admin.auditLedger({}, asAdmin);

@@ -40,7 +40,7 @@ test("a first start publishes one active key, and one standby that may sign a da
   }
 });
 
-test("keys are named by their own digests", async () => {
+test("a key's id is `ed25519-` and the first 16 characters of its public key's SHA-256 in base64url", async () => {
   await using signing = await runSigning(testDatabaseName("signing"), on);
   const { keys } = await signing.trustList.listKeys({});
   expect(keys).toHaveLength(2);
@@ -68,7 +68,7 @@ test("two processes that start at once on an empty database end with one ring, u
   }
 });
 
-test("a restart keeps the keys, the revision and every signature", async () => {
+test("a restart keeps the keys, the revision and a stored signature", async () => {
   const database = testDatabaseName("signing");
   const items = [digest()];
   const before = await (async () => {
@@ -82,7 +82,7 @@ test("a restart keeps the keys, the revision and every signature", async () => {
   expect(await verifies(before.list, fresh!)).toBe(true);
 });
 
-test("the database contains no private key in the clear", async () => {
+test("the database contains no private key in unencrypted PKCS #8", async () => {
   const database = testDatabaseName("signing");
   await using _signing = await runSigning(database, on);
   const [row] = await client.db(database).collection("ring").find({}, { raw: true }).toArray();
@@ -98,7 +98,7 @@ test("the database contains no private key in the clear", async () => {
   }
 });
 
-test("with signing off from the first day there is no key, so that nothing is signed", async () => {
+test("with signing off from the first start there is no key, and signing is refused", async () => {
   await using signing = await runSigning(testDatabaseName("signing"), off);
   const list = await signing.trustList.listKeys({});
   expect(list).toMatchObject({ activeKeyId: "", keys: [], revision: 1n });
@@ -109,7 +109,7 @@ test("with signing off from the first day there is no key, so that nothing is si
   expect((failure as ConnectError).rawMessage).toBe("signing is off");
 });
 
-test("a pause gives every listed key an end, until signing is on again and the same key signs", async () => {
+test("a pause gives every listed key an end, and after the pause the same key signs", async () => {
   const database = testDatabaseName("signing");
   const items = [digest()];
   const first = await (async () => {
@@ -130,4 +130,6 @@ test("a pause gives every listed key an end, until signing is on again and the s
   const resumed = await signing.trustList.listKeys({});
   expect(unstated(resumed)).toEqual({ ...unstated(first.list), revision: 3n });
   expect(await signing.signing.signSnapshots({ items })).toEqual(first.signed);
+  const [fresh] = signaturesOf(await signing.signing.signSnapshots({ items: [digest()] }));
+  expect(fresh!.keyId).toBe(first.list.activeKeyId);
 });

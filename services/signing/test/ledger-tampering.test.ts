@@ -133,7 +133,7 @@ async function withDisposal(opening: ReturnType<typeof signedLedger>) {
   return { ...opened, [Symbol.asyncDispose]: () => opened.signing[Symbol.asyncDispose]() };
 }
 
-test("a head noted earlier is found in a ledger that has grown, also after another process has started", async () => {
+test("an audit finds an earlier head in a ledger that has grown, while a second process runs", async () => {
   const database = testDatabaseName("signing");
   await using ledger = await withDisposal(signedLedger(database));
   await ledger.signing.signing.signSnapshots({ items: [digest()] });
@@ -179,7 +179,7 @@ describe("a signature that stands in the ledger", () => {
 });
 
 describe("after a key is revoked,", () => {
-  test("its snapshots are signed anew, once, by the key that signs now, also by two processes at once", async () => {
+  test("two processes at once sign its snapshots anew, each snapshot once, with the new key", async () => {
     const database = testDatabaseName("signing");
     await using ledger = await withDisposal(signedLedger(database));
     await using second = await runSigning(database, on);

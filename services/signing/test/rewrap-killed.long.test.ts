@@ -67,7 +67,7 @@ async function wrapping(database: string): Promise<{ kekIds: string[]; revision:
 }
 
 test(
-  `a rewrap killed at ${kills} moments leaves a ring under one KEK that still signs`,
+  `a rewrap killed at ${kills} moments leaves a ring under one KEK, and the next process signs`,
   { timeout: 300_000 },
   async () => {
     const database = testDatabaseName("signing");

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-test("a snapshot's statement has its nine lines", async () => {
+test("a statement names the snapshot, status, time, key and digest in nine lines", async () => {
   const item = digest({ tenantId: "ten_acme", sequence: 12n, version: 7n, status: "withheld" });
   const before = Date.now();
   const [signature] = signaturesOf(await one.signing.signSnapshots({ items: [item] }));
@@ -69,7 +69,7 @@ async function withClockAhead(act: () => Promise<void>): Promise<void> {
   }
 }
 
-test("a process whose clock is half an hour ahead dates lists by the database's time", async () => {
+test("a process whose clock is half an hour ahead dates trust lists by the database's time", async () => {
   const before = Date.now();
   await withClockAhead(async () => {
     const { stated } = await one.trustList.listKeys({});
@@ -100,7 +100,7 @@ test("a repeat gets the same signature back, byte for byte, from either process"
   expect(await two.signing.signSnapshots({ items })).toEqual(first);
 });
 
-test("another digest for a signed snapshot is answered with the signed one", async () => {
+test("another digest for a signed snapshot is refused, with the digest that was signed", async () => {
   const item = digest();
   const [signature] = signaturesOf(await one.signing.signSnapshots({ items: [item] }));
   const forged = { ...item, sha256: digestOf("another text") };
@@ -119,7 +119,7 @@ test("the snapshots beside a refused digest are signed", async () => {
   expect(results.map(({ outcome }) => outcome.case)).toEqual(["signature", "conflictingSha256", "signature"]);
 });
 
-test("tenants, documents and sequences have signatures of their own", async () => {
+test("snapshots that differ in tenant, document or sequence each get a signature of their own", async () => {
   const item = digest();
   const others = [
     item,
@@ -131,7 +131,7 @@ test("tenants, documents and sequences have signatures of their own", async () =
   expect(new Set(signatures.map(({ statement }) => statement)).size).toBe(4);
 });
 
-test("within one batch the first digest of a snapshot is signed", async () => {
+test("within one call only the first digest of a snapshot is signed", async () => {
   const item = digest();
   const second = { ...item, sha256: digestOf("second") };
   const { results } = await one.signing.signSnapshots({ items: [item, second, item, second] });

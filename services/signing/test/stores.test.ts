@@ -41,7 +41,7 @@ function ringStores(): [SealedRings, SealedRings] {
   return [new SealedRings(new RingStore(db), custody), new SealedRings(new RingStore(db), custody)];
 }
 
-test("a ring is read back as it was stored, dates and bytes included, by another process too", async () => {
+test("another process reads the keys of a ring back as they were stored, dates and bytes included", async () => {
   const [rings, others] = ringStores();
   expect(await rings.read()).toBeUndefined();
   expect(await rings.save(ring)).toBe(true);
@@ -72,7 +72,7 @@ test("only one of 16 changes to one revision of the ring is stored", async () =>
   expect((await rings.read())?.keys.map(comparable)).toEqual(winner?.keys.map(comparable));
 });
 
-test("a restored ring is lifted above all stated revisions and read as the newest, also a second time", async () => {
+test("a ring is lifted to the given revision, and a second time to the next one", async () => {
   const [rings, others] = ringStores();
   await rings.save(ring);
   await rings.save({ ...ring, revision: 2, keys: pauseSigning(ring.keys, new Date()) });
@@ -84,7 +84,7 @@ test("a restored ring is lifted above all stated revisions and read as the newes
   expect(await others.read()).toMatchObject({ revision: 1_800_000_002 });
 });
 
-test("a ring that breaks a rule is not stored", async () => {
+test("a ring with two active keys is not stored", async () => {
   const [rings] = ringStores();
   const [first, standby] = ring.keys;
   const two = { ...ring, keys: [first!, { ...standby!, state: "active" as const }] };
@@ -116,7 +116,7 @@ test("a process that dies between signing and storing leaves nothing: the retry 
   expect(await signWith(ledger, before, digests)).toMatchObject([{ signature: { signedAt: afterwards() } }]);
 });
 
-test("a process that dies after storing has signed: the retry gets that signature, even later", async () => {
+test("a retry gets the signature that a process stored before it died", async () => {
   const ledger = new LedgerStore(mongo.db, () => sealKey);
   await ensureIndexes(mongo.db, LedgerStore.indexes);
   const dying: Ledger = {

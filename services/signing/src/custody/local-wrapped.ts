@@ -12,7 +12,6 @@ import type { CustodyKey, KeyCustody, SealedKey, SealKey } from "../domain/key-c
 import { keyIdOf } from "../domain/key-id.ts";
 import { ed25519Signer } from "./ed25519-signer.ts";
 
-/** Name of the custody that stores its keys in the database, wrapped by a KEK. */
 const localCustody = "local-wrapped";
 
 const dataKeyBytes = 32;

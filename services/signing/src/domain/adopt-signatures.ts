@@ -27,11 +27,11 @@ const chunkMax = 256;
 
 /**
  * Adds signatures to a ledger that was restored from a backup. Otherwise the snapshots would be
- * signed a second time, and receivers would get other bytes under the same id. A signature is
- * accepted only if a key of the ring made it, and the ledger has no other signature of the snapshot
- * by a key that is not revoked. It keeps the signing number that documents has, unless the ledger
- * has that number or a higher one; then it gets the next one. May be repeated: known signatures
- * stay as they are.
+ * signed a second time, and receivers would get other bytes under the same `webhook-id`. A
+ * signature is accepted only if a key of the ring made it, and every other signature of the
+ * snapshot in the ledger is by a revoked key. It keeps the signing number that documents has,
+ * unless the ledger has that number or a higher one; then it gets the next one. May be repeated:
+ * known signatures stay as they are.
  */
 export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<LedgerEntry>): Promise<Adoption> {
   const sum = { adopted: 0, known: 0, refused: new Array<RefusedSignature>() };
@@ -54,22 +54,24 @@ export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<Ledge
 
 async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly LedgerEntry[]): Promise<Adoption> {
   const standing = await ledger.entriesOf(chunk.map(({ snapshotKey }) => snapshotKey));
+  const entriesOf = ({ snapshotKey }: LedgerEntry) => standing.get(snapshotKey) ?? [];
   const fresh: LedgerEntry[] = [];
+  const known: LedgerEntry[] = [];
   const refused: RefusedSignature[] = [];
-  let known = 0;
   for (const each of chunk) {
-    const { snapshotKey } = each;
-    const entries = standing.get(snapshotKey) ?? [];
-    if (entries.some((entry) => isSame(entry, each))) {
-      known += 1;
-      continue;
-    }
+    const entries = entriesOf(each);
     const reason = refusal(each, entries, ring);
-    if (reason !== undefined) refused.push({ snapshotKey, reason });
+    if (entries.some((entry) => isSame(entry, each))) known.push(each);
+    else if (reason !== undefined) refused.push({ snapshotKey: each.snapshotKey, reason });
     else fresh.push({ ...each, signing: Math.max(each.signing, ...entries.map(({ signing }) => signing + 1)) });
   }
-  if (fresh.length > 0) await ledger.record(fresh, ring.revision);
-  return { adopted: fresh.length, known, refused };
+  // `signDigests` begins with number 1, and only the ledger's entry with that number stops it from
+  // signing the snapshot anew. So a signature with a higher number is stored as number 1, too, when
+  // the ledger lacks it.
+  const lacksFirst = (each: LedgerEntry) => each.signing > 1 && !entriesOf(each).some(({ signing }) => signing === 1);
+  const firsts = [...known, ...fresh].filter(lacksFirst).map((each) => ({ ...each, signing: 1 }));
+  for (const entries of [fresh, firsts]) if (entries.length > 0) await ledger.record(entries, ring.revision);
+  return { adopted: fresh.length, known: known.length, refused };
 }
 
 /** Why a signature must not be added to the ledger; undefined when it may. */

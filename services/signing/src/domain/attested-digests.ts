@@ -4,7 +4,6 @@ import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { signDigests, type SignDigestsDeps, type SignOutcome } from "./sign-digests.ts";
 import type { SnapshotDigest } from "./snapshot-digest.ts";
 
-/** A digest to sign, and documents' attestation of it. */
 export interface AttestedDigest {
   readonly digest: SnapshotDigest;
   /** What the caller sent as the attestation of documents; not checked yet. */
@@ -12,8 +11,8 @@ export interface AttestedDigest {
 }
 
 /**
- * The outcomes of `SignOutcome`, of which `signed` has the endorsement that documents requires. And
- * `unattested`: documents did not attest the digest, so it was not signed.
+ * `SignOutcome`, with the endorsement that documents requires of a signature. `unattested`:
+ * documents did not attest the digest, so it was not signed.
  */
 export type AttestedOutcome =
   | Exclude<SignOutcome, { kind: "signed" }>
@@ -21,8 +20,8 @@ export type AttestedOutcome =
   | { readonly kind: "unattested" };
 
 /**
- * The key that made the attestation; undefined when none did. Two keys are accepted while one
- * replaces the other.
+ * Undefined when none of the keys made the attestation. Two keys are accepted while one replaces
+ * the other.
  */
 function attestingKey(
   keys: readonly KeyObject[],
@@ -42,8 +41,8 @@ export interface SignAttestedDeps extends SignDigestsDeps {
 
 /**
  * Signs the digests that documents attested, and no others, so that a caller with only delivery's
- * identity gets nothing signed. A signature is endorsed with the key of its attestation, which
- * documents has even while that key is being replaced.
+ * identity gets nothing signed but snapshots of documents. A signature is endorsed with the key of
+ * its attestation, which documents has even while that key is being replaced.
  *
  * @returns one outcome for each digest, in order
  */
@@ -55,7 +54,7 @@ export async function signAttested(
     const key = attestingKey(deps.attestationKeys, item.digest, item.attestation);
     return key ? { item, key } : [];
   });
-  // Called even without digests, because the call reports whether signing is on.
+  // Called even without digests, because the call throws while signing is off.
   const outcomes = await signDigests(
     deps,
     attested.map(({ item }) => item.digest),

@@ -6,10 +6,7 @@ import { checkSignature } from "./standing-signature.ts";
 interface AuditReport {
   readonly batches: number;
   readonly entries: number;
-  /**
-   * The `mac` of the last batch that was found intact, in hex; "" when there is none. Pass it to a
-   * later audit as `notedHead`.
-   */
+  /** The `mac` of the last batch that was found intact, in hex; "" when there is none. */
   readonly head: string;
   /** The first fault; undefined when the ledger is intact. */
   readonly fault: string | undefined;
@@ -20,7 +17,7 @@ interface AuditOptions {
   batches: AsyncIterable<LedgerBatch>;
   sealKey: SealKey;
   readRing(): Promise<KeyRing>;
-  /** The head that an earlier audit reported. */
+  /** A head from an earlier audit or from the log; undefined to check none. */
   notedHead: string | undefined;
 }
 

@@ -56,7 +56,7 @@ export class CheckedClock {
     return Math.abs(this.offsetMs() ?? 0) - (this.#reading?.spreadMs ?? 0) > offsetMaxMs;
   }
 
-  /** This clock's time, or the database's while this clock is off. */
+  /** The database's time while this clock is off, so that the dates in the ring stay right. */
   now(): Date {
     return this.isOff ? new Date(this.#databaseMs() ?? 0) : this.#clocks.now();
   }

@@ -14,7 +14,7 @@ export interface HeldSignature {
 
 /** The signatures that documents holds: `documents-signatures.ts`. */
 export interface HeldSignatures {
-  /** All signatures, in pages. */
+  /** The signatures of all snapshots that have one. */
   pages(signal: AbortSignal): AsyncIterable<readonly HeldSignature[]>;
   /** One for each named snapshot that documents has, also for one without a signature. */
   get(snapshotKeys: readonly string[], signal: AbortSignal): Promise<readonly HeldSignature[]>;
@@ -54,8 +54,8 @@ const keysMax = 256;
  */
 export async function compareSignatures({ ledger, held, isRevoked, signal }: CompareOptions): Promise<Comparison> {
   const found = { signatures: 0, outdated: 0, unsettled: 0, revoked: 0 };
-  // The ledger is read first. So when nothing is unsettled, documents' signatures, which are
-  // counted below, include one of every snapshot in the ledger.
+  // Read the ledger before documents' signatures: when `unsettled` is 0, they then include one of
+  // every snapshot in the ledger.
   for await (const { entries } of ledger.batches(signal)) {
     const first = entries.filter(({ signing }) => signing === 1).map(({ snapshotKey }) => snapshotKey);
     for (const some of chunks(first)) {
@@ -78,7 +78,7 @@ export async function compareSignatures({ ledger, held, isRevoked, signal }: Com
       );
       for (const each of some) {
         const standing = entries.get(each.snapshotKey) ?? [];
-        const same = standing.find((entry) => isSame(entry, each));
+        const same = newestOf(standing.filter((entry) => isSame(entry, each)));
         if (!same) return { ...found, fault: faultOf(each.snapshotKey, standing) };
         found.signatures += 1;
         if (standing.some(({ signing }) => signing > same.signing)) found.outdated += 1;
@@ -92,6 +92,11 @@ export async function compareSignatures({ ledger, held, isRevoked, signal }: Com
 function faultOf(snapshotKey: string, standing: readonly LedgerEntry[]): string {
   if (standing.length === 0) return `documents holds a signature of ${snapshotKey} that the ledger does not have`;
   return `documents holds another signature of ${snapshotKey} than the ledger`;
+}
+
+/** An adopted signature may be in the ledger under two numbers. */
+function newestOf(entries: readonly LedgerEntry[]): LedgerEntry | undefined {
+  return entries.toSorted((one, other) => other.signing - one.signing)[0];
 }
 
 function isSame({ statement, value }: LedgerEntry, { signature }: HeldSignature): boolean {

@@ -24,7 +24,6 @@ export function delegationEnd(delegation: string): Date | undefined {
   return Number.isNaN(end.getTime()) ? undefined : end;
 }
 
-/** What a delegation is checked against before it is installed. */
 interface DelegationRule {
   readonly listKey: Pick<ListKey, "keyId" | "publicKey">;
   /** SPKI DER. */

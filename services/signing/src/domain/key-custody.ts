@@ -1,4 +1,4 @@
-/** A private key as it is stored. Only the custody that sealed it can open it. */
+/** A private key, or the secret key of a `SealKey`, as it is stored. */
 export interface SealedKey {
   /** Name of the custody that sealed it. */
   readonly custody: string;
@@ -19,7 +19,7 @@ export interface Signer {
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Makes message authentication codes with one secret key. */
+/** The key that seals the ring and the ledger. */
 export interface SealKey {
   /** HMAC-SHA256, 32 bytes. */
   mac(message: Uint8Array): Promise<Uint8Array>;
@@ -47,9 +47,8 @@ export interface KeyCustody {
    * @throws Error when the sealed key, its id or its public key was changed
    */
   open(key: CustodyKey): Promise<Signer>;
-  /** Makes the key that seals the ring and the ledger. */
   generateSealKey(): Promise<SealedKey>;
-  /** Opens the seal key. Throws as `open` does. */
+  /** @throws as `open` does */
   openSealKey(sealed: SealedKey): Promise<SealKey>;
   /**
    * Wraps a private key with the newest KEK.

@@ -16,8 +16,8 @@ export interface RingKey {
   /** When it entered the trust list. */
   readonly publishedAt: Date;
   /**
-   * Earliest time of its first signature: planned while the key is pending, later changed only by
-   * an emergency.
+   * Earliest time of its first signature. Planned when the key is made; an emergency activation
+   * makes it earlier.
    */
   readonly validFrom: Date;
   /** Undefined while the key signs; planned while it is pending. */
@@ -61,21 +61,21 @@ const plannedLifeMs = 365 * dayMs;
 export const validityTailMs = 33 * dayMs;
 
 /**
- * The keys of a first ring: one that signs at once. No receiver had a webhook to verify before, so
- * none has a list without this key, or only the empty one that is stated while signing is off.
+ * The keys of a first ring: one that signs at once. It is not published beforehand, because there
+ * was no webhook to verify yet: receivers have no trust list, or the empty one of a platform whose
+ * signing was never on.
  */
 export function foundingKeys(first: CustodyKey, now: Date): RingKey[] {
   return [{ ...first, state: "active", publishedAt: now, validFrom: now, validUntil: undefined, activeSince: now }];
 }
 
-/** A key that is published now and may sign after `prepublishMs`. */
 export function pendingKey(key: CustodyKey, now: Date, prepublishMs: number): RingKey {
   const validFrom = after(now, prepublishMs);
   const validUntil = after(validFrom, plannedLifeMs);
   return { ...key, state: "pending", publishedAt: now, validFrom, validUntil, activeSince: undefined };
 }
 
-/** The key that signs; undefined while signing is off or no key may sign yet. */
+/** The key that signs; undefined while signing is paused or no key may sign yet. */
 export function signingKey({ keys }: Pick<KeyRing, "keys">): RingKey | undefined {
   return keys.find(({ state, validUntil }) => state === "active" && validUntil === undefined);
 }
@@ -85,7 +85,7 @@ export function activeKey(keys: readonly RingKey[]): RingKey | undefined {
   return keys.find(({ state }) => state === "active");
 }
 
-/** The keys of the trust list: all but the revoked ones. */
+/** The keys of the trust list. */
 export function listedKeys(ring: KeyRing): readonly RingKey[] {
   return ring.keys.filter(({ state }) => state !== "revoked");
 }
@@ -106,7 +106,7 @@ export function isFresh({ validUntil }: RingKey, now: Date): boolean {
 /**
  * Checks the rules of a ring, before it is stored and after it is read.
  *
- * @throws Error naming the broken rule; the cause is a bug
+ * @throws Error naming the rule that a bug has broken
  */
 export function assertRing({ revision, keys }: KeyRing): void {
   const active = keys.filter(({ state }) => state === "active");

@@ -1,7 +1,7 @@
 import type { SealKey } from "./key-custody.ts";
 import type { SnapshotDigest } from "./snapshot-digest.ts";
 
-/** A signature in the ledger. The rest of what is known about it is in the statement. */
+/** A signature in the ledger. Key, time, version and digest are in its statement. */
 export interface LedgerEntry {
   /** `snapshotKeyOf` of the snapshot. */
   readonly snapshotKey: string;
@@ -31,7 +31,7 @@ export interface LedgerBatch {
   readonly entries: readonly LedgerEntry[];
 }
 
-/** The last batch, without its entries. */
+/** The last batch. */
 export type LedgerHead = Omit<LedgerBatch, "entries" | "prev">;
 
 /** Identifies a snapshot. No part contains a slash. */

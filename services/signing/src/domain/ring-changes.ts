@@ -15,8 +15,9 @@ const trustListAgeMs = 3 * hourMs;
 
 /**
  * Pauses signing by giving the active key an end. During the pause the end is postponed once a day,
- * so that signing can resume with this key. An end that has passed, or is less than three hours
- * ahead, stays, because receivers with such a list would refuse the key's later signatures.
+ * so that signing can resume with this key. An end that has passed, or is at most three hours
+ * ahead, stays, because a receiver may keep a trust list with that end and would refuse the key's
+ * later signatures.
  */
 export function pauseSigning(keys: Keys, now: Date): Keys {
   const active = activeKey(keys);

@@ -13,7 +13,7 @@ export interface Signers {
   /** Notes that this process signs. @returns the time of the database's clock */
   report(): Promise<Date>;
   databaseTime(): Promise<Date>;
-  /** Notes that this process no longer signs. */
+  /** Called when this process stops. */
   leave(): Promise<void>;
   /** Whether a process that has not left reported within the last ten seconds. */
   anyAlive(): Promise<boolean>;
@@ -23,11 +23,10 @@ interface RingWatchDeps {
   rings: RingStorage;
   signers: Signers;
   custody: Pick<KeyCustody, "open">;
-  /** Makes a key, wrapped with the KEK of the ring that was read last. */
   generate: GenerateKey;
   /**
    * Revision of the ring under which the ledger's last batch was signed; undefined for an empty
-   * ledger. With signatures in the ledger no new ring is founded, and no older ring is used.
+   * ledger.
    */
   lastRingRevision(): Promise<number | undefined>;
   rules: RingRules;
@@ -54,8 +53,8 @@ interface Look {
 
 /**
  * Looks at the ring. In a process that signs, each look makes the ring's due changes (`tendRing`)
- * and opens its keys. In a process that does not sign, each look pauses the ring when no other
- * process signs.
+ * and opens the keys of a new revision. In a process that does not sign, each look pauses signing
+ * when no other process signs.
  */
 export class RingWatch {
   readonly #deps: RingWatchDeps;
@@ -69,7 +68,7 @@ export class RingWatch {
   }
 
   /**
-   * Reads the ring. Concurrent calls share one look.
+   * Concurrent calls share one look.
    *
    * @throws RingFault, after which nothing is signed until a look succeeds; errors of
    * `KeyCustody.open`, of `updateRing` and of the database, after which the last look is used while
@@ -84,7 +83,7 @@ export class RingWatch {
    * The key that signs and its ring, from a look of the last five seconds.
    *
    * @throws DomainError failed_precondition while signing is off or no key may sign; unavailable
-   * when the ring cannot be used, or while the clock of this process is off
+   * when the ring cannot be used, or while `CheckedClock.isOff`
    */
   async signingState(): Promise<SigningState> {
     if (!this.#deps.isOn) throw new DomainError("failed_precondition", "signing is off");
@@ -151,9 +150,9 @@ export class RingWatch {
   }
 
   /**
-   * Refuses a ring that is older than the one under which the ledger was last signed, such as one
-   * from a backup. While a good look is in memory the ledger is not read, because `SealedRings`
-   * then refuses older rings itself.
+   * When the ledger has signatures, refuses a missing ring, and one that is older than the one of
+   * the last batch, such as one from a backup. After a good look the ledger is not read, because
+   * `SealedRings` then refuses older rings itself.
    */
   async #checkAgainstLedger(standing: KeyRing | undefined): Promise<void> {
     if (standing && this.#last) return;

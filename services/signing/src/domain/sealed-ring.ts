@@ -11,7 +11,6 @@ export class RingFault extends Error {
   override readonly name = "RingFault";
 }
 
-/** A ring as it is stored. */
 export interface SealedRing {
   readonly ring: KeyRing;
   /** The key of `mac`, wrapped. A re-wrap replaces the envelope; the key in it stays the same. */

@@ -48,8 +48,8 @@ export class SealedRings implements RingStorage {
   }
 
   async read(): Promise<KeyRing | undefined> {
-    // This revision was known before this read. A later read may end first, with a newer ring, and
-    // compared with that one this ring would be refused as brought back.
+    // The revision is copied before the read, because a concurrent read that ends first may raise
+    // it, and this ring would then be refused as an old one.
     const known = this.#revision;
     const sealed = await this.#store.read();
     if (!sealed) {
@@ -65,13 +65,12 @@ export class SealedRings implements RingStorage {
   }
 
   async save(ring: KeyRing, entry?: RingEntry): Promise<boolean> {
-    // A seal that another process has replaced meanwhile is not stored again: that process has
-    // taken the revision, so this save answers false.
+    // When another process has replaced the seal, it has taken this revision, too, and this save
+    // answers false.
     const seal = this.#seal ?? (await this.#custody.generateSealKey());
     return this.#saveUnder(seal, ring, { entry });
   }
 
-  /** Makes a key, wrapped with the KEK of the ring that was read last. */
   generate(): Promise<CustodyKey> {
     return this.#custody.generate(this.#seal);
   }
@@ -81,7 +80,6 @@ export class SealedRings implements RingStorage {
    * write, so when a process dies meanwhile all of it is under the old KEK or all under the new
    * one.
    *
-   * @param entry of the audit log
    * @returns undefined when there is no ring
    * @throws RingFault, errors of `KeyCustody.rewrap`; Error when other processes changed the ring
    * in each of ten attempts
@@ -90,7 +88,7 @@ export class SealedRings implements RingStorage {
     for (let attempt = 0; attempt < rewrapAttemptsMax; attempt += 1) {
       const standing = await this.read();
       const seal = this.#seal;
-      // A concurrent read may have found a newer ring, which has another seal.
+      // A concurrent read may have found a newer ring, whose seal may be another one.
       if (standing && standing.revision < this.#revision) continue;
       if (!standing || !seal) return undefined;
       const newSeal = await this.#custody.rewrapSealKey(seal);
@@ -106,8 +104,8 @@ export class SealedRings implements RingStorage {
   }
 
   /**
-   * Gives a ring from a backup a revision above all earlier ones, so that receivers do not refuse
-   * it as outdated.
+   * Raises the revision of a ring from a backup to `revision`, at least by 1, so that receivers do
+   * not refuse the ring as outdated.
    *
    * @returns undefined when there is no ring
    * @throws RingFault; Error when another process changed the ring meanwhile
@@ -154,8 +152,8 @@ export class SealedRings implements RingStorage {
   }
 
   /**
-   * Opens the seal of a stored ring. While no seal was opened before, throws the custody's own
-   * error, which tells the operator which setting is wrong; later a RingFault.
+   * Until a seal was opened, throws the custody's own error, which tells the operator which setting
+   * is wrong; later a RingFault.
    */
   async #openStored(seal: SealedKey): Promise<SealKey> {
     try {

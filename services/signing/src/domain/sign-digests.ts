@@ -6,7 +6,6 @@ import type { SnapshotDigest } from "./snapshot-digest.ts";
 import { checkSignature } from "./standing-signature.ts";
 import { statementOf } from "./statement.ts";
 
-/** The opened key that signs. */
 export interface SigningKey {
   readonly keyId: string;
   /** Signing times are not earlier than this. */
@@ -31,9 +30,10 @@ export interface SnapshotSignature {
 }
 
 /**
- * The outcome for one digest: its signature; or the digest that was signed for the same snapshot
- * before, when digest, version or status differ; or that no key of the ring made the signature in
- * the ledger.
+ * - `conflict`: the snapshot was signed before, with another digest, version or status
+ * - `forged`: no key of the ring made the signature of the snapshot in the ledger
+ *
+ * `standingSha256` is the digest in the ledger.
  */
 export type SignOutcome =
   | { readonly kind: "signed"; readonly signature: SnapshotSignature }
@@ -41,11 +41,7 @@ export type SignOutcome =
   | { readonly kind: "forged"; readonly standingSha256: Uint8Array };
 
 export interface SignDigestsDeps {
-  /**
-   * The key that signs, and its ring.
-   *
-   * @throws DomainError as `RingWatch.signingState` does
-   */
+  /** @throws DomainError as `RingWatch.signingState` does */
   signingState(): Promise<SigningState>;
   ledger: Ledger;
   now(): Date;
@@ -58,9 +54,9 @@ export interface SignDigestsDeps {
 const roundsMax = 100;
 
 /**
- * Signs digests. Only stored signatures are returned, so a repeated call, a race, or a crash
- * between signing and storing never gives two signatures for one snapshot. Only a snapshot whose
- * newest signature is of a revoked key is signed again.
+ * Only stored signatures are returned, so a repeated call, a race, or a crash between signing and
+ * storing never gives two signatures for one snapshot. Only a snapshot whose newest signature is of
+ * a revoked key is signed again.
  *
  * @returns one outcome for each digest, in order
  */

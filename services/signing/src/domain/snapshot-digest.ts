@@ -1,7 +1,7 @@
 import type { Violation } from "@vidimus/kit/errors";
 import { parseUuid, tenantIdPattern } from "@vidimus/kit/ids";
 
-/** What is signed about one snapshot; every part was checked by `parseSnapshotDigest`. */
+/** What is signed about one snapshot. */
 export interface SnapshotDigest {
   readonly tenantId: string;
   /** Lowercase UUID. */
@@ -14,7 +14,6 @@ export interface SnapshotDigest {
   readonly sha256: Uint8Array;
 }
 
-/** A digest as a caller sent it, unchecked. */
 export interface RawSnapshotDigest {
   readonly tenantId: string;
   readonly documentId: string;
@@ -25,8 +24,6 @@ export interface RawSnapshotDigest {
 }
 
 /**
- * Checks one digest.
- *
  * @param pointer JSON pointer to the digest in the request
  * @param violations receives the faults
  * @returns undefined when there is a fault

@@ -4,9 +4,9 @@ import { type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
 import { parseStatement, type StatementParts } from "./statement.ts";
 
 /**
- * - `stands`: a valid key of the ring made it
+ * - `stands`: a key of the ring that is not revoked made it
  * - `revoked`: a key that was revoked since made it
- * - `forged`: no key of the ring made it, so something other than signing changed the ledger
+ * - `forged`: no key of the ring made it for this snapshot
  */
 type SignatureState =
   | { readonly kind: "stands" | "revoked"; readonly stated: StatementParts; readonly key: RingKey }

@@ -14,14 +14,14 @@ export interface StatedList {
 }
 
 /**
- * How often lists are signed again. Receivers refuse a list that was signed more than 25 hours ago;
- * a gateway serves a list for 24 hours while signing is down.
+ * How often lists are signed again. At most an hour, because receivers refuse a list that was
+ * signed more than 25 hours ago, and a gateway serves one for 24 hours while signing is down.
  */
 const stateEveryMs = 1_800_000;
 
 /**
- * Signs the list of a ring. The time of issue is the beginning of the half hour, so that all
- * processes make the same statement, and readers of all gateways get the same entity tag.
+ * The time of issue is the beginning of the half hour, so that all processes make the same
+ * statement, and readers of all gateways get the same entity tag.
  *
  * @param signer of the list key
  */
@@ -32,7 +32,6 @@ export async function stateList(ring: KeyRing, now: Date, signer: Signer): Promi
   return { ring, body, statement, signature: await signer.sign(Buffer.from(statement)) };
 }
 
-/** Whether a list has the current revision and time of issue. */
 export function isCurrent({ ring, statement }: StatedList, revision: number, now: Date): boolean {
   return ring.revision === revision && statement.split("\n")[2] === issuedAt(now).toISOString();
 }

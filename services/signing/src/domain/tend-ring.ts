@@ -4,7 +4,7 @@ import { activateKey, resumeSigning, retireStale } from "./ring-changes.ts";
 
 /** An operator's rules for the life of keys. */
 export interface RingRules {
-  /** Milliseconds for which a key is published before it signs. */
+  /** Milliseconds for which a pending key is published before it may sign. */
   readonly prepublishMs: number;
   /**
    * Age at which the active key is replaced, in milliseconds; undefined to replace keys only by
@@ -13,7 +13,7 @@ export interface RingRules {
   readonly rotateAfterMs: number | undefined;
 }
 
-/** Makes a new key pair in custody. */
+/** Makes a key pair, wrapped with the KEK of the ring that was read last. */
 export type GenerateKey = () => Promise<CustodyKey>;
 
 /**

@@ -2,7 +2,7 @@ import type { CustodyKey } from "./key-custody.ts";
 import type { KeyRing, RingKey } from "./key-ring.ts";
 import type { RingEntry } from "./ring-entry.ts";
 
-/** Keeps the one ring. */
+/** Keeps the ring: `sealed-rings.ts`. */
 export interface RingStorage {
   /**
    * The current ring; undefined before the first one is stored.
@@ -27,8 +27,8 @@ const attemptsMax = 10;
  * ring gets a list key.
  *
  * @param entryOf makes the audit log's entry from the changed ring, for a change by an operator
- * @returns the ring afterwards
- * @throws Error after ten attempts; errors of `change`
+ * @returns the ring afterwards; undefined when there is none
+ * @throws Error after ten attempts; errors of `change` and of `rings`
  */
 export function updateRing(
   rings: RingStorage,

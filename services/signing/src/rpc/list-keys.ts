@@ -10,7 +10,6 @@ export interface ListKeysDeps {
   statedList(): Promise<StatedList>;
 }
 
-/** Answers the stated list. While the stored ring cannot be used, that is the last stated one. */
 export function listKeys({ statedList }: ListKeysDeps): MethodImpl<typeof TrustListService.method.listKeys> {
   return async () => {
     const { ring, body, statement, signature } = await statedList();

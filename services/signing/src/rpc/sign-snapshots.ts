@@ -24,10 +24,6 @@ export interface SignSnapshotsDeps extends SignAttestedDeps {
   log: Pick<Logger, "warn" | "error">;
 }
 
-/**
- * Logs refused digests: those of a signed snapshot that differ from the signed digest, those whose
- * snapshot has a signature in the ledger that no key made, and those that documents did not attest.
- */
 export function signSnapshots(deps: SignSnapshotsDeps): MethodImpl<typeof SigningService.method.signSnapshots> {
   return async ({ items }) => {
     const digests = fromProto(items);

@@ -6,7 +6,7 @@ import { RingFault } from "../domain/sealed-ring.ts";
 type Find = (value: unknown, path: string) => string | undefined;
 
 /**
- * Checks the form of a stored ring; a ring without a seal passes, and `fromRow` refuses it.
+ * Checks the form of a stored ring; a ring without a seal passes, and `RingStore` refuses it.
  *
  * @throws RingFault naming the path of the first malformed value
  */

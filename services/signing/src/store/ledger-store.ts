@@ -23,7 +23,7 @@ interface BatchRow {
   entries: EntryRow[];
 }
 
-/** Entries that wait while a batch is inserted. */
+/** What one call of `record` passes. */
 interface Recording {
   readonly entries: readonly LedgerEntry[];
   readonly ringRevision: number;
@@ -33,15 +33,14 @@ interface Recording {
 const batchEntriesMax = 512;
 
 /**
- * Most attempts of an insert. When several processes insert at once, one of them succeeds in each
- * round.
+ * Most attempts of an insert. One of the processes that insert the same number succeeds, so a few
+ * processes need far fewer.
  */
 const attemptsMax = 60;
 
 /**
  * Keeps every signature, in chained batches. A batch is one document, so it is stored completely or
- * not at all, and its number is the compare-and-swap between processes. A unique index admits one
- * entry for each snapshot and signing number.
+ * not at all.
  */
 export class LedgerStore implements Ledger {
   static readonly indexes = {
@@ -79,7 +78,6 @@ export class LedgerStore implements Ledger {
     return found?.highest ?? 0;
   }
 
-  /** All batches, in the order of their numbers. */
   async *batches(signal?: AbortSignal): AsyncIterable<LedgerBatch> {
     const rows = this.#batches.find({}, { sort: { _id: 1 }, batchSize: 100, ...(signal && { signal }) });
     for await (const row of rows) yield fromRow(row);
@@ -93,8 +91,8 @@ export class LedgerStore implements Ledger {
     const entries = recordings.flatMap((recording) => recording.entries);
     const ringRevision = Math.min(...recordings.map((recording) => recording.ringRevision));
     const newest = new Map<string, LedgerEntry>();
-    // When several calls sign the same snapshot, only the first entry is inserted; an entry with a
-    // higher signing number waits for the next round.
+    // When several calls sign the same snapshot, only the first entry is inserted. `signDigests`
+    // repeats the call when it needs an entry with a higher signing number.
     const first = new Map<string, LedgerEntry>();
     for (const entry of entries) if (!first.has(entry.snapshotKey)) first.set(entry.snapshotKey, entry);
     let due = [...first.values()];
@@ -138,7 +136,7 @@ export class LedgerStore implements Ledger {
     }
   }
 
-  /** The newest entry of each snapshot, read with majority concern. */
+  /** The newest entry of each snapshot. */
   async #find(entries: readonly LedgerEntry[]): Promise<Map<string, LedgerEntry>> {
     const found = await this.entriesOf(entries.map(({ snapshotKey }) => snapshotKey));
     const newest = (all: LedgerEntry[]) => all.reduce((one, other) => (other.signing > one.signing ? other : one));
@@ -146,7 +144,8 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * All entries of each snapshot, read with majority concern; a snapshot without one is left out.
+   * All entries of each snapshot; a snapshot without one is left out. Reads with majority concern,
+   * so that no signature is handed out that a failover rolls back.
    */
   async entriesOf(snapshotKeys: readonly string[], signal?: AbortSignal): Promise<Map<string, LedgerEntry[]>> {
     const keys = [...snapshotKeys];

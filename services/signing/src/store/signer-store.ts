@@ -7,7 +7,6 @@ interface SignerRow {
   _id: string;
   /** By the database's clock, which all processes share. */
   seenAt: Date;
-  /** Ids of the KEKs that the process holds. */
   kekIds: readonly string[];
 }
 
@@ -16,7 +15,7 @@ const keptSeconds = 3_600;
 const isAlive = { $gt: ["$seenAt", { $subtract: ["$$NOW", aliveMs] }] };
 
 /**
- * Keeps which processes sign. While one signs, a process with signing off does not pause the ring.
+ * Keeps which processes sign. While one signs, a process with signing off does not pause signing.
  */
 export class SignerStore implements Signers {
   static readonly indexes = {
@@ -27,10 +26,6 @@ export class SignerStore implements Signers {
   readonly #id: string;
   readonly #kekIds: readonly string[];
 
-  /**
-   * @param id of this process
-   * @param kekIds of the KEKs that it holds
-   */
   constructor(db: Db, id: string, kekIds: readonly string[]) {
     this.#db = db;
     this.#rows = db.collection("signers");

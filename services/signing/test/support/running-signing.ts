@@ -12,7 +12,6 @@ import { readConfig } from "../../src/config.ts";
 import { startSigning } from "../../src/signing.ts";
 import { givenCustody } from "./test-custody.ts";
 
-/** The key by which the digests of `runSigning` are attested. */
 const attestationKey = createSecretKey(randomBytes(32));
 const attestationFile = "attestation-key";
 
@@ -31,7 +30,7 @@ export function kekFiles(): Disposable & { make(byte: number): string } {
 }
 
 /**
- * Starts a signing process on a database, with clients for both of its services.
+ * Starts a signing process on a database, with clients of its mesh door.
  *
  * @returns `signing` attests what it sends as documents would; `unattested` sends it as it is
  */
@@ -79,7 +78,7 @@ export function digestOf(text: string): Uint8Array {
   return createHash("sha256").update(text).digest();
 }
 
-/** The signatures of a response; throws where an item was refused. */
+/** The signatures of a response; throws when an item was refused. */
 export function signaturesOf({ results }: SignSnapshotsResponse): Signature[] {
   return results.map(({ outcome }) => {
     if (outcome.case !== "signature") throw new Error(`not signed: ${outcome.case}`);

@@ -14,7 +14,7 @@ import { requireOperator, verified } from "./change-ring.ts";
 export interface AuditLedgerDeps {
   rings: Pick<SealedRings, "read" | "sealKey">;
   ledger: Pick<LedgerStore, "batches" | "entriesOf">;
-  /** The signatures that documents holds; undefined in a process that does not call documents. */
+  /** Undefined without DOCUMENTS_TARGET: the audit then does not ask documents. */
   held: HeldSignatures | undefined;
 }
 

@@ -11,14 +11,12 @@ import { type RingStorage, updateRing } from "../../domain/update-ring.ts";
 
 export interface ChangeRingDeps {
   rings: RingStorage;
-  /** Makes a key, wrapped with the KEK of the ring that `rings` has read last. */
   generate: GenerateKey;
   rules: RingRules;
   log: Pick<Logger, "warn">;
   now(): Date;
 }
 
-/** A change of the ring by an operator. */
 interface RingChange {
   /** Action in log lines, for example `revoke`; in the audit log it is `revoke_key`. */
   readonly action: string;
@@ -65,7 +63,7 @@ export function ringEntry(by: AuditAuthor, action: string, subject: string, deta
   return { by, change: { tenantId: "", action, subject, detail: { ...detail } } };
 }
 
-/** The caller as author. Throws `permission_denied` unless its role is owner or admin. */
+/** @throws DomainError permission_denied unless the caller's role is owner or admin */
 export function requireOperator(context: HandlerContext): AuditAuthor {
   const by = authorOf(callContext(context));
   if (by.role === "owner" || by.role === "admin") return by;

@@ -8,7 +8,6 @@ export interface ListRingDeps {
   rings: Pick<RingStorage, "read">;
 }
 
-/** Answers no keys and revision 0 before the first ring. */
 export function listRing({ rings }: ListRingDeps): MethodImpl<typeof KeyAdminService.method.listRing> {
   return async (_, context) => {
     requireOperator(context);

@@ -5,10 +5,9 @@ import { pendingKey } from "../../domain/key-ring.ts";
 import { changeRing, type ChangeRingDeps } from "./change-ring.ts";
 import { keyOfRing } from "./ring-key-message.ts";
 
-/** Most pending keys. There is a limit, because every reader of the trust list gets all of them. */
+/** There is a limit, because every reader of the trust list gets all pending keys. */
 const pendingMax = 8;
 
-/** Answers FAILED_PRECONDITION when eight keys are pending; else fails as `changeRing` does. */
 export function prepareKey(deps: ChangeRingDeps): MethodImpl<typeof KeyAdminService.method.prepareKey> {
   return async (_, context) => {
     const ring = await changeRing(deps, context, {
