@@ -21,7 +21,7 @@ interface Turn {
 }
 
 const { rounds, durationMs } = readBenchSettings();
-// Long enough for slow requests to reach their deadlines, the last of them after 10 s.
+// By default 15 s: slow requests reach their deadlines, the last of them after 10 s.
 const turnMs = 3 * durationMs;
 const perSecond = 50;
 /** A higher idle p99 means that other work uses the machine, which voids the figures. */
@@ -45,7 +45,6 @@ for (let round = 0; round < rounds; round += 1) {
 }
 report();
 
-/** Sends normal traffic for one turn, and watches the gateway's memory meanwhile. */
 async function runTurn(): Promise<Turn> {
   const pid = pids["gateway"];
   if (pid === undefined) throw new Error("no gateway runs");
@@ -102,7 +101,6 @@ function report(): void {
   checkBar("the gateway's growth from before the first attack, MiB", growth, { atMost: 64 });
 }
 
-/** How the connections of one form ended, over all turns. */
 function outcomesOf(name: string): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const [outcome, count] of tallies.flatMap((tally) => Object.entries(tally[name] ?? {}))) {

@@ -56,7 +56,6 @@ function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** A closed loop of 64 connections. */
 async function atFullSpeed(next: () => Buffer, expectedStatus: number): Promise<number> {
   const { perSecond } = await runLoad({ url, connections: 64, durationMs, next, expectedStatus });
   return (perSecond * durationMs) / 1_000;

@@ -21,7 +21,7 @@ import { fillKeys, fillMembers } from "./stage/console-settings.ts";
 import { withoutLimits } from "./stage/open-stage.ts";
 import { asReader, openedInvitation, reader, signedIn } from "./stage/signed-in.ts";
 
-/** By then V8 has collected what the pages left. */
+/** Pause before memory is read, in which V8 collects what the pages left. */
 const settledMs = 30_000;
 const idleMs = 60_000;
 const serviceNames = ["gateway", "documents", "phrases", "signing", "delivery"] as const;
@@ -59,7 +59,7 @@ function pathOf({ route, query }: MeasuredPage): string {
   return query === undefined ? path : `${path}?${query}`;
 }
 
-/** Reads a page for half of the duration. Rejects when a part of it is missing. */
+/** Rejects when the page shows that a service does not answer. */
 function readPages(path: string): Promise<LoadResult> {
   const url = new URL(path, dev.console);
   const request = httpRequest("GET", path, { host: url.host, cookie });
@@ -68,7 +68,6 @@ function readPages(path: string): Promise<LoadResult> {
   return runLoad({ url, connections: 1, durationMs: durationMs / 2, ...expected, next: () => request });
 }
 
-/** Makes a page's calls for half of the duration. */
 function callBare({ calls }: MeasuredPage): Promise<LoadResult> {
   const call = async () => {
     await services.members.listMemberships({ identity: reader }, asReader);

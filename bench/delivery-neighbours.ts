@@ -60,8 +60,7 @@ async function turn(isFaulty: boolean): Promise<Turn> {
   ]);
   for (const each of registered) await endpoints.deleteEndpoint(each, asAdmin);
   await untilDelivered(stage.documents);
-  // `compare` takes more as better, and less is better for a p99, so it gets the inverse of the
-  // p99.
+  // `compare` takes more as better, so it gets the inverse of the p99.
   return { perSecond: 1_000 / measured.p99Ms, p50Ms: measured.p50Ms, p99Ms: measured.p99Ms };
 }
 

@@ -16,6 +16,7 @@ import { openNewsrooms } from "./stage/newsrooms.ts";
 import { watchServices } from "./measure/service-memory.ts";
 
 const { durationMs } = readBenchSettings();
+/** From the end of the attack to the last reading of the memory. */
 const restMs = 60_000;
 /** Enough traffic for garbage to be collected as usual. */
 const restPerSecond = 5;
@@ -32,9 +33,6 @@ function chooseForms(names: readonly string[]): NeighbourForm[] {
   return names.length === 0 ? forms : forms.filter(({ name }) => names.includes(name));
 }
 
-/**
- * Measures the neighbour before, during and after a form, and the memory again a minute after it.
- */
 async function measure({ name, needs }: NeighbourForm): Promise<FormResult> {
   await using rooms = await openNewsrooms(needs);
   const { stage, attacker, ...newsrooms } = rooms;

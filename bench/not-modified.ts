@@ -1,8 +1,8 @@
 /**
  * The list's 304 compared with its 200, 16 connections: the cost of readers who poll when nothing
  * was published. First each reader has a page of its own, as sites with their own filters do,
- * compared with pages that must be read; then all read the front page, compared with a bare server
- * that knows its tag without asking.
+ * compared with pages that must be read and with pages that the gateway keeps; then all read the
+ * front page, compared with a bare server that knows its tag without asking.
  */
 import { compare, type Side } from "./load/compare.ts";
 import { httpRequest, runLoad } from "./load/http-load.ts";

@@ -36,7 +36,6 @@ const exports = await compare(
 );
 console.log(`       export, times a bare loop over the cursor: ${exports.ratio.toFixed(2)} (no bar)`);
 
-/** Each turn imports new phrases. */
 function importing(name: string, work: (phrases: string[]) => Promise<void>): Side {
   const run = () => {
     const turn = (turns += 1);

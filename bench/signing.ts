@@ -35,7 +35,6 @@ function load() {
   return { callers: signingCallers, durationMs };
 }
 
-/** Signs the first snapshots of one document. */
 async function signBatch(): Promise<void> {
   const documentId = randomUUID();
   const items = Array.from({ length: batchItems }, (_, index) => {

@@ -47,7 +47,6 @@ const delivering = both.baseline.perSecond / bare.perSecond;
 checkBar("the same with delivery at work", delivering, { atLeast: 3.5 });
 checkBar("p99 with two processes, times that with one", both.ours.p99Ms / both.baseline.p99Ms, { atMost: 3 });
 
-/** Distributes callers evenly over the processes. */
 async function publish(processes: readonly Documents[], count = callers): Promise<LoadResult> {
   const missing = (durationMs / 1_000) * draftsPerSecond - drafts.length;
   drafts.push(...(await createDrafts(first, stage.tenantId, Math.max(0, missing), 2_000)));

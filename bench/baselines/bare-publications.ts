@@ -14,9 +14,7 @@ export interface BareSnapshot {
   readonly sha256: Buffer;
 }
 
-/**
- * The rows of documents, written directly with the driver: no checks, no canonical form, no RPC.
- */
+/** Writes the documents service's rows with the driver: no checks, no canonical form, no RPC. */
 interface BarePublications {
   /** Stores drafts of 2 KB. Returns their ids. */
   seed(count: number): Promise<string[]>;

@@ -1,7 +1,7 @@
 /**
  * The baseline for reads: one process, Fastify and the driver, over copies of the newest
  * publications. `/objects` maps rows to objects, `/bytes` joins stored bytes, `/documents/ID` finds
- * one row, `/held` answers 304 to a tag it holds in memory. No keys, no entity tags, no cursors.
+ * one row, `/held` answers 304 to a tag it holds in memory. No keys, no cursors, no other tags.
  */
 import type { PublicationRow } from "@vidimus/documents/store/publication-row";
 import { fastify } from "fastify";
@@ -27,10 +27,6 @@ const objects = db.collection<ObjectRow>("objects");
 const bytes = db.collection<PublicationRow>("bytes");
 await copy(client.db("vidimus_documents"));
 
-/**
- * Copies the newest publications into both collections. Objects have no links, because the items of
- * the public list have none.
- */
 async function copy(source: Db): Promise<void> {
   const newest = source
     .collection<PublicationRow>("publications")
@@ -45,6 +41,7 @@ async function copy(source: Db): Promise<void> {
   }
 }
 
+/** Objects have no links, because the items of the public list have none. */
 function toObjectRow({ documentId, document, updatedAt }: PublicationRow): ObjectRow {
   const { title, meta, content } = JSON.parse(Buffer.from(document?.value() ?? []).toString());
   return { tenantId, documentId, type, title, meta, content, updatedAt };

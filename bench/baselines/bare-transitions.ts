@@ -24,8 +24,8 @@ async function run(durationMs: number): Promise<LoadResult> {
   const call = () => {
     const documentId = ids.pop();
     if (documentId === undefined) return undefined;
-    // One after the other: concurrent transactions conflict on the clock, and the driver's back-off
-    // grows to seconds.
+    // One after the other: concurrent transactions conflict on the clock, and the driver repeats
+    // them after back-offs of up to half a second.
     last = last.then(() => publications.publish(documentId));
     return last;
   };

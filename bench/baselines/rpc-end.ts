@@ -1,8 +1,10 @@
 /**
- * One end of `rpc-call`, in a process of its own so that its CPU can be measured: `rpc-end.ts SIDE
- * END [PORT CALLERS MS]`. SIDE is `ours` (mesh door, typed client, call context in the metadata) or
- * `bare` (grpc-js alone), END is `server` or `client`. Both report to the parent process: a server
- * its port, then its CPU time whenever the parent asks; a client that it is warm, then its figures.
+ * One end of `rpc-call`, in a process of its own so that its CPU can be measured.
+ *
+ * Arguments: SIDE `server`, or SIDE `client` PORT CALLERS MS. SIDE is `ours` (mesh door, typed
+ * client, call context in the metadata) or `bare` (grpc-js alone). A server sends the parent
+ * process its port, then its CPU time after each message of the parent. A client sends `warm` after
+ * its warm-up, then its figures.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";
@@ -65,7 +67,6 @@ function callBare(target: string): () => Promise<unknown> {
     });
 }
 
-/** CPU time in microseconds, of all threads. */
 function cpuMicros(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
@@ -83,7 +84,7 @@ async function runClient(): Promise<void> {
     await Promise.all(Array.from({ length: Number(callers) }, caller));
     return calls;
   };
-  // A warm-up, because code is slow at first, on either side.
+  // A warm-up, because code is slow at first.
   await load(Number(durationMs) / 2);
   process.send?.("warm");
   const [started, before] = [performance.now(), cpuMicros()];

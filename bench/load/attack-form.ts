@@ -1,10 +1,9 @@
-/** The target of an attack, and the credentials that the attack uses. */
 export interface AttackTarget {
-  /** Base URL of an HTTP server. */
+  /** Base URL of the gateway or of the baseline `bare-listener`. */
   readonly url: string;
   readonly apiKey: string;
   readonly tenantId: string;
-  /** `host:port` of the documents service's RPC port; undefined when the target has none. */
+  /** `host:port` at which `prepare` calls the documents service; undefined for no calls. */
   readonly documents: string | undefined;
 }
 
@@ -25,7 +24,7 @@ export interface AttackForm {
   readonly heedsRetryAfter?: boolean;
   /** Held connections that are opened per second at the start; all at once by default. */
   readonly opensPerSecond?: number;
-  /** New connections a second, for forms whose connections end by themselves. */
+  /** New connections a second, each ended once it is answered. */
   readonly perSecond?: number;
   /** Time between pieces; 0 by default. */
   readonly pieceEveryMs?: number;

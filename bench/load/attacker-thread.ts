@@ -16,8 +16,8 @@ const reopenMsDefault = 50;
 const answerHeadBytes = 2_048;
 
 /**
- * Sends all pieces on a new connection, waits until it is answered or closed, and counts its end.
- * Returns the beginning of the server's answer.
+ * Sends all pieces on a new connection, and counts the outcome once the connection is closed.
+ * Returns the first 2 KiB of the answer at most; an empty text without an answer.
  */
 async function strike(form: AttackForm, connection: number): Promise<string> {
   const socket = connect({ host: hostname, port: Number(port) });
@@ -70,7 +70,6 @@ async function hold(form: AttackForm, connection: number): Promise<void> {
   }
 }
 
-/** Resolves after a time, or when the attack ends. */
 async function idle(forMs: number): Promise<void> {
   await pause(forMs, undefined, { signal: stop.signal }).catch(() => {});
 }

@@ -16,7 +16,6 @@ export interface AttackOrder {
 }
 
 interface Attack {
-  /** Ends the attack. Returns how its connections ended. */
   stop(): Promise<AttackTally>;
 }
 

@@ -5,7 +5,8 @@ import type { AttackTarget } from "./attack-form.ts";
 const asAdmin = { headers: { "vidimus-role": "admin", "vidimus-actor": "bench" } };
 
 /**
- * The schema of a type whose source is a URL; a backtracking pattern for URLs takes quadratic time.
+ * Requires that `meta.source` is a URL. A backtracking pattern for URLs takes time quadratic in the
+ * length of the source.
  */
 export const urlSchema = {
   type: "object",
@@ -13,7 +14,8 @@ export const urlSchema = {
 };
 
 /**
- * A schema of `depth` definitions, each referring twice to the next: a naive check visits 2^depth.
+ * A schema in which `depth` definitions each refer twice to the next, so that a naive check visits
+ * the last definition 2^depth times.
  */
 export function doublingSchema(depth: number): object {
   const definitions: Record<string, object> = { [`d${depth}`]: { type: "object" } };
@@ -25,8 +27,8 @@ export function doublingSchema(depth: number): object {
 }
 
 /**
- * Adds schemas as the newest generations of types of the tenant. Returns `type accepted` or `type
- * refused` for each.
+ * Adds each schema as the tenant's first generation of its type. Returns `type accepted` or `type
+ * refused` for each; adds and returns none when `documents` is undefined.
  */
 export async function replaceType(
   { documents, tenantId }: AttackTarget,

@@ -11,7 +11,7 @@ interface LoadOptions {
   next(): Buffer;
   /** The expected status; any other fails the run. */
   readonly expectedStatus: number;
-  /** Whether the content of an answer is as expected, if it matters; another one fails the run. */
+  /** Returns false for a body that fails the run; by default none does. */
   isExpected?(body: string): boolean;
 }
 

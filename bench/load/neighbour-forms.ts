@@ -15,7 +15,6 @@ const mib = 1024 * 1024;
 const importPath = "/v1/phrases/import";
 const json = "Content-Type: application/json\r\n";
 const csv = "Content-Type: text/csv\r\n";
-/** Pause between the end of a request and the next request of the same held connection. */
 const reopenMs = 3_000;
 const once = Number.POSITIVE_INFINITY;
 
@@ -52,7 +51,7 @@ function requestForms({ apiKey }: AttackTarget): NeighbourForm[] {
       name: "refused-bodies",
       held: 64,
       reopenMs: 1_000,
-      // 128 MB a second in all, about the rate of a gigabit link.
+      // 131 MB a second in all, about the rate of a gigabit link.
       pieceEveryMs: 32,
       pieces: (connection) => endless(apiKey, connection),
     },
@@ -143,8 +142,8 @@ function typeForms(target: AttackTarget): NeighbourForm[] {
 }
 
 /**
- * A request's head up to the form's headers. Every connection has another client address behind a
- * trusted proxy.
+ * A request's head up to the form's headers. Each number of a connection has another client
+ * address, as behind a trusted proxy.
  */
 function request(method: string, path: string, apiKey: string, connection: number): string {
   const client = `2001:db8:${(connection + 1).toString(16)}::1`;

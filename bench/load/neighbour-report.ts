@@ -5,7 +5,7 @@ import { type NeighbourTurn, neighbourWork } from "./neighbour.ts";
 export interface FormResult {
   readonly name: string;
   readonly turns: Readonly<Record<"before" | "idle" | "during" | "after", NeighbourTurn>>;
-  /** From how a connection of the attacker ended to the number of such connections. */
+  /** The form's entry of the `AttackTally`. */
   readonly tally: Readonly<Record<string, number>>;
   readonly memory: ServicesMemory;
 }
@@ -20,7 +20,6 @@ const laterMiBMax = 64;
 
 const header = ["form", "work", "before", "idle", "during", "after", "5xx, other", "MiB: idle, peak, a minute later"];
 
-/** Prints the table, then the missed bars of each form and the answers to its attacker. */
 export function reportNeighbours(results: readonly FormResult[]): void {
   console.log("p50/p99 in ms; idle: while the same attack hits a bare listener; failures: during and after");
   printTable([header, ...results.flatMap(toRows)]);

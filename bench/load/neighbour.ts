@@ -18,7 +18,7 @@ interface WorkResult extends LoadResult {
   readonly otherFailures: number;
 }
 
-/** The results of a neighbour in one turn. Latencies include those of failures. */
+/** Latencies include those of failures. */
 export type NeighbourTurn = Readonly<Record<NeighbourWork, WorkResult>>;
 
 /** A tenant that uses the platform as intended, at a modest pace. */
@@ -36,7 +36,7 @@ interface Neighbour {
 const paceDefault = 20;
 const answerMsMax = 15_000;
 
-/** Runs the work of a neighbour. Resolves when its last request is answered, at most 15 s later. */
+/** Resolves when the last request is answered, at most 15 s after `durationMs`. */
 export async function runNeighbour(
   neighbour: Neighbour,
   durationMs: number,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { headerOf, MessageReader } from "./message-reader.ts";
 
-/** A cheap receiver. Repetitions of a webhook count once. */
+/** A receiver that costs little CPU. Repetitions of a webhook count once. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   /** From webhook id to the first accepted arrival, in the order of arrival. */
@@ -27,7 +27,6 @@ interface Arrival {
 const accepted = "HTTP/1.1 204 No Content\r\n\r\n";
 const refused = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n";
 
-/** Opens a receiver on a free port of 127.0.0.1. */
 export async function openReceiver(): Promise<Receiver> {
   const arrivals = new Map<string, Arrival>();
   const counted = new Counted(() => arrivals.size);

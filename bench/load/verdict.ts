@@ -1,13 +1,12 @@
 type Bar = { readonly atLeast: number } | { readonly atMost: number };
 
-/** Prints a figure with its bar, and whether the figure meets the bar. */
+/** Prints whether a figure meets its bar. A missed bar does not fail the command. */
 export function checkBar(what: string, value: number, bar: Bar): void {
   const isMet = "atLeast" in bar ? value >= bar.atLeast : value <= bar.atMost;
   const wanted = "atLeast" in bar ? `at least ${shown(bar.atLeast)}` : `at most ${shown(bar.atMost)}`;
   console.log(`${isMet ? "met   " : "MISSED"} ${what}: ${shown(value)} (bar: ${wanted})`);
 }
 
-/** The part of its stated figure that a baseline must reach. */
 const statedShareMin = 0.8;
 
 /**

@@ -9,7 +9,6 @@ interface Collector extends AsyncDisposable {
   bytes(): number;
 }
 
-/** Opens a collector on a free port. */
 export async function openCollector(): Promise<Collector> {
   let posts = 0;
   let bytes = 0;

@@ -17,8 +17,8 @@ const [endpointCount, changesOfEndpoint] = [20, 5];
 const [documentCount, documentBytes] = [100, 2_000];
 
 /**
- * Registers endpoints, delivers documents to one of them, and replays them; resolves when all is
- * done.
+ * Registers endpoints, delivers documents to one of them, and replays all of them to it. Resolves
+ * when the replay has ended.
  */
 export async function deliverForConsole(
   dev: DevJson,

@@ -186,12 +186,10 @@ function replayPages(bare: BareCalls, { tenant: tenantId, endpoint, replay: repl
   ];
 }
 
-/** Pages show members by name. */
 function memberNames({ members }: BareCalls, tenantId: string): Promise<unknown> {
   return members.listMembers({ tenantId, limit: 5_000, namesOnly: true }, asOwner);
 }
 
-/** Pages about deliveries show endpoints by name. */
 function endpointNames({ endpoints }: BareCalls, tenantId: string): Promise<unknown> {
   return endpoints.listEndpoints({ tenantId, namesOnly: true }, asOwner);
 }

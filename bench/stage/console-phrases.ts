@@ -5,7 +5,7 @@ import { asOwner } from "./signed-in.ts";
 
 const phrasesMax = 20_000;
 
-/** Fills the dictionary. Returns the id of one of its phrases. */
+/** Returns the id of one of the phrases. */
 export async function fillDictionary(phrases: PhraseCalls, tenantId: string): Promise<string> {
   const rows = Array.from({ length: phrasesMax }, (_, n) => `sv,ord ${n},,,misstag ${n}|fel ${n},en beskrivning`);
   const header = "language,phrase,caseSensitive,forbidden,commonMistakes,description";

@@ -6,11 +6,10 @@ const [memberCount, invitationCount, keyCount, changesOfKey] = [20, 5, 10, 20];
 interface ShownPeople {
   readonly member: string;
   readonly invitation: string;
-  /** Code of the invitation. */
   readonly code: string;
 }
 
-/** Makes members, and invitations that stay open. */
+/** Makes members and open invitations. Returns the ids of one of each. */
 export async function fillMembers(members: MemberCalls, tenantId: string): Promise<ShownPeople> {
   let member = "";
   for (let count = 1; count <= memberCount; count += 1) {

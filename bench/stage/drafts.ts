@@ -30,7 +30,7 @@ export async function createDrafts(
   return articles.map(({ id }) => id);
 }
 
-/** Publishes drafts, 64 a call. */
+/** Publishes drafts that nobody has edited. Throws when one of them is not published. */
 export async function publishAll(documents: Documents, tenantId: string, ids: readonly string[]): Promise<void> {
   await inBatches(ids, async (batch) => {
     const transitions = batch.map((documentId) => ({ documentId, name: "publish", expectedVersion: 1n }));

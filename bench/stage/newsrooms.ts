@@ -17,7 +17,7 @@ export interface Newsroom {
 
 const articlesOfNeighbour = 300;
 const phrasesOfNeighbour = 20;
-/** Large enough that a page of 200 ends at 4 MiB. */
+/** Large enough that a page of 200 reaches the limit of 4 MiB. */
 const largeArticles = { count: 200, bytes: 25_000 };
 const phrasesMax = 50_000;
 
@@ -25,7 +25,7 @@ const phrasesMax = 50_000;
  * Opens the stage. It trusts `X-Forwarded-For`, so that one machine can act as many clients.
  *
  * @param needs what the attacker must have: published articles for pages of 4 MiB, or a dictionary
- * of 50,000 phrases (8 MB)
+ * of 50,000 phrases, whose export has 8 MB
  */
 export async function openNewsrooms(needs?: "pages" | "dictionary"): Promise<Newsrooms> {
   await using stack = new AsyncDisposableStack();
@@ -54,7 +54,6 @@ async function publish(stage: Stage, { tenantId }: Newsroom, count: number, byte
   return ids;
 }
 
-/** Imports `count` phrases of about `chars` characters. */
 async function importPhrases(gateway: string, { apiKey }: Newsroom, count: number, chars: number): Promise<void> {
   const lines = Array.from({ length: count }, (_, n) => `sv,${`ord ${n}`.padEnd(chars, " x")}`);
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "text/csv" };

@@ -21,14 +21,13 @@ export interface Stage extends AsyncDisposable {
   startBaseline(name: string): Promise<string>;
 }
 
-/** Name of the database of the documents service in a dev stack. */
 export const documentsDatabase = "vidimus_documents";
 
 /** Limits would distort the figures. */
 export const withoutLimits = { IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" };
 
 /**
- * Opens a stage. Disposing of the stage also stops its baselines.
+ * Disposing of the stage also stops its baselines.
  *
  * @param env settings of the services, in addition to this process's environment
  */

@@ -12,7 +12,7 @@ import { article } from "../load/article.ts";
 interface Publications {
   readonly count: number;
   idAt(index: number): string;
-  /** The cursor of the page behind a publication. */
+  /** The cursor of the page that begins after the publication. */
   cursorAt(index: number): string;
 }
 
@@ -49,7 +49,6 @@ export async function seedPublications(db: Db, tenantId: string, count: number):
 }
 
 const { title, content, links, meta, type } = article(articleBytes);
-/** Canonical JSON of the members that all publications share. */
 const shared = {
   content: canonicalJson(JSON.parse(JSON.stringify(content))),
   links: canonicalJson(JSON.parse(JSON.stringify(links))),

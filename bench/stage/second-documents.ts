@@ -4,13 +4,12 @@ import type { ProcessConstellation } from "@vidimus/devstack/testing/process-con
 import { join } from "node:path";
 import { documentsDatabase } from "./open-stage.ts";
 
-/** A second documents process on the database of the first. */
 interface SecondDocuments extends AsyncDisposable {
   /** `host:port` of its teams door. */
   readonly target: string;
 }
 
-/** Starts a second documents process, and waits until it is ready. */
+/** Starts a documents process on the database of the first one. Resolves when it is ready. */
 export async function startSecondDocuments({ dev, stateDir }: ProcessConstellation): Promise<SecondDocuments> {
   const grpcPort = await pickFreePort();
   const meshPort = await pickFreePort();

@@ -21,7 +21,6 @@ export function openedInvitation(dev: DevJson, code: string): Promise<string> {
   return cookieAfter(new URL("/invitation", dev.console), { code });
 }
 
-/** Sends a form, and returns the cookie that the answer sets. */
 async function cookieAfter(url: URL, form: Readonly<Record<string, string>>): Promise<string> {
   const body = new URLSearchParams(form);
   const headers = { origin: url.origin };

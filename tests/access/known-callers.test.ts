@@ -221,7 +221,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-it("the tables have a row for every method of every service of a door, and no other", () => {
+it("the tables have exactly one row for each method of the services of their doors", () => {
   const names = (doors: Record<string, readonly DescService[]>) => methodsOf(Object.values(doors).flat()).map(nameOf);
   expect(Object.keys(meshTable).toSorted()).toEqual(names(meshDoors).toSorted());
   expect(Object.keys(teamsTable).toSorted()).toEqual(names(teamsDoors).toSorted());
@@ -278,7 +278,7 @@ const serviceNames = ["gateway", "documents", "phrases", "signing", "delivery"] 
 const callers = [...serviceNames, "operator"] as const;
 
 describe.each(callers)("at the mesh doors %s", (caller) => {
-  it("may call what its row says, and nothing else", async () => {
+  it("may call the methods that the table allows it, and no other", async () => {
     const files = caller === "operator" ? identities.operator : identities.services[caller];
     const found: Record<string, string> = {};
     const expected: Record<string, string> = {};
@@ -357,18 +357,30 @@ describe("at the teams doors", () => {
   const tenantless = everyMethod.filter((name) => teamsTable[name] === "none");
 
   it.each([
-    ["a tenant outside of its grant", () => team, "rival", "editor", tenantless],
-    ["no tenant", () => team, "", "editor", tenantless],
-    ["a role outside of its grant", () => team, "demo", "admin", []],
-    ["a method outside of its grant", () => outsiders, "demo", "admin", [listMembers]],
-    ["no grant, with a service's own certificate", () => identities.services.delivery, "demo", "editor", []],
-  ])("a caller with %s is refused every method that this concerns", async (_name, files, tenantId, role, open) => {
+    [
+      "for a tenant outside of its grant is refused every method that concerns a tenant",
+      () => team,
+      "rival",
+      "editor",
+      tenantless,
+    ],
+    ["without a tenant is refused every method that concerns a tenant", () => team, "", "editor", tenantless],
+    ["with a role outside of its grant is refused every method", () => team, "demo", "admin", []],
+    ["with a grant for one method is refused every other method", () => outsiders, "demo", "admin", [listMembers]],
+    [
+      "with a service's own certificate and no grant is refused every method",
+      () => identities.services.delivery,
+      "demo",
+      "editor",
+      [],
+    ],
+  ])("a caller %s", async (_name, files, tenantId, role, open) => {
     const codes = await codesOf(files(), (row) => row(tenantId), role);
     expect(refused(codes).toSorted()).toEqual(everyMethod.filter((name) => !open.includes(name)).toSorted());
   });
 });
 
-it("the history keeps the identity of the certificate beside the actor", async () => {
+it("a document's history keeps the identity of the certificate beside the actor", async () => {
   using demo = openNewsroom(stack.dev);
   const documentId = await demo.push();
   await demo.transition(documentId, "publish");
@@ -403,7 +415,7 @@ it("an audit entry has the certificate's identity, and the key's prefix for a ch
 });
 
 it(
-  "the authority of all services is replaced under load without a failed call, then refused",
+  "the authority is replaced under load without a failed call, and afterwards the old one is refused",
   { timeout: 120_000 },
   async () => {
     const { operator } = identities;

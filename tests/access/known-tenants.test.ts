@@ -77,7 +77,7 @@ it("the message of NOT_FOUND names the tenant", async () => {
   );
 });
 
-it("a tenant is known as soon as it was created", async () => {
+it("a tenant is known as soon as it is created", async () => {
   const fresh = await tenants.create();
   const { documents } = await fresh.documents.listDocuments({ tenantId: fresh.tenantId }, asAdmin);
   expect(documents).toEqual([]);
@@ -86,7 +86,7 @@ it("a tenant is known as soon as it was created", async () => {
 // The tests run at the same time so that their waits overlap: services pull the list of tenants
 // every five seconds.
 describe.concurrent("a disabled tenant", () => {
-  it("can be read and not be written, until it is enabled", async () => {
+  it("can be read but not written until it is enabled", async () => {
     const newsroom = await tenants.create();
     await untilDisabled(newsroom);
     const isDisabled = ([, code]: readonly [string, string]) => code === "FailedPrecondition";
@@ -104,7 +104,7 @@ describe.concurrent("a disabled tenant", () => {
     });
   });
 
-  it("still gets webhooks of what was published before it was disabled", async () => {
+  it("still gets the retry of a webhook whose document was published before", async () => {
     const newsroom = await tenants.create();
     await using receiver = await openReceiver();
     // The first attempt is answered when the tenant is disabled, so that the second one, 4 to 6 s

@@ -93,7 +93,7 @@ it("a person with two tools counts once for four eyes", async () => {
   ]);
 });
 
-it("a tool without `people` in its grant acts as no person", async () => {
+it("a tool without `people` in its grant may not act as a person", async () => {
   using script = open("script");
   const documentId = await create(script, "importer");
   expect(await codeOf(publish(script, documentId, ed))).toBe("PermissionDenied");

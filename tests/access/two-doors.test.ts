@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 
 describe.each(teamsDoors)("the teams door of $name", ({ name, services }) => {
-  it("lists by reflection the services for teams, and no other", async () => {
+  it("lists by reflection exactly its services, health and reflection itself", async () => {
     const names = [...services, Health, ServerReflection].map(({ typeName }) => typeName);
     expect(await listServices(stack.dev.grpc[name])).toEqual(names.toSorted());
   });
@@ -87,7 +87,7 @@ describe.each(meshDoors)("the mesh door of $name", ({ name, services }) => {
   });
 });
 
-it("the mesh door of documents takes batches of creates in, and knows no other method of DocumentService", async () => {
+it("of DocumentService the mesh door of documents knows BatchCreateDocuments only", async () => {
   using documents = openRpcClient(DocumentService, { target: stack.dev.mesh.documents });
   const { batchCreateDocuments, ...others } = documents;
   await expect(batchCreateDocuments({ items: [] })).rejects.toMatchObject({ code: Code.InvalidArgument });

@@ -33,14 +33,14 @@ function listTenants(...argv: readonly string[]) {
 const flagsOf = ({ certFile, keyFile, caFile }: TlsFiles) => ["--cert", certFile, "--keyfile", keyFile, "--ca", caFile];
 const at = () => ["--access", stack.dev.grpc.access];
 
-it("a certificate is given by flags", async () => {
+it("the certificate that flags name is used", async () => {
   expect(await listTenants(...at(), ...flagsOf(identities.operator))).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("demo"),
   });
 });
 
-it("a certificate is given by a profile", async () => {
+it("the certificate that a profile names is used", async () => {
   const { operator } = identities;
   const file = join(dir, ".config", "vidimus", "profiles.json");
   await mkdir(join(dir, ".config", "vidimus"), { recursive: true });
@@ -50,7 +50,7 @@ it("a certificate is given by a profile", async () => {
   expect(await listTenants("--profile", "stack")).toMatchObject({ code: 0, stdout: expect.stringContaining("demo") });
 });
 
-it("without a certificate nothing is answered", async () => {
+it("a call without a certificate is not answered", async () => {
   expect(await listTenants(...at())).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be reached") });
 });
 
@@ -60,12 +60,15 @@ it("a certificate without a grant is refused, and the message names its identity
   expect(await listTenants(...at(), ...flagsOf(nobody))).toMatchObject({ code: 1, stderr });
 });
 
-it("a certificate without its key, or with a key that others may read, is an error before any request", async () => {
-  const { operator } = identities;
-  // Nothing listens there, so a request would fail with another message.
-  const nowhere = ["--access", "127.0.0.1:1"];
-  const half = await listTenants(...nowhere, "--cert", operator.certFile);
+// Nothing listens there, so a request would fail with another message.
+const nowhere = ["--access", "127.0.0.1:1"];
+
+it("a certificate without its key is an error before any request", async () => {
+  const half = await listTenants(...nowhere, "--cert", identities.operator.certFile);
   expect(half).toMatchObject({ code: 1, stderr: expect.stringContaining("--keyfile") });
+});
+
+it("a certificate with a key that others may read is an error before any request", async () => {
   const open = await identities.issue("open", ["spiffe://vidimus.localhost/operator"]);
   await chmod(open.keyFile, 0o644);
   const stderr = expect.stringContaining("has mode 0644, which lets others at the secret");
@@ -78,7 +81,7 @@ it("a server whose certificate names another service is not called", async () =>
   expect(await listTenants(...target, ...flagsOf(identities.operator))).toMatchObject({ code: 1, stderr });
 });
 
-it("with an identity path a service is accepted at that path, and at no other", async () => {
+it("with --identity-path a server is accepted only when its identity has that path", async () => {
   const files = await identities.issue("placed", ["spiffe://vidimus.localhost/ns/vidimus/sa/gateway"]);
   const certificate = { value: parsePem(readPemFiles(files)), onChange: () => {}, removeListener: () => {} };
   const [log, metrics] = [createLogger("access", "silent"), createMetrics("access")];

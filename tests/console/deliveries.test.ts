@@ -84,7 +84,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a replay is counted, started, followed while it runs, and cancelled", async () => {
+  it("a replay is counted, started, shown with its progress while it runs, and cancelled", async () => {
     hold();
     await visit("/deliveries", async (page) => {
       await follow(page, "Replays");
@@ -103,7 +103,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("the button of a period fills in the beginning, and leaves the other choices", async () => {
+  it("the button “Last 24 hours” fills in the start of a replay, and leaves the other choices", async () => {
     await visit(`/replays/new?endpoint=${endpointId}`, async (page) => {
       await page.getByLabel("given up").check();
       await click(page, "Last 24 hours");

@@ -51,7 +51,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   const visitor = () => ({ ...owner, script });
   const visit = <T>(url: string, look: (page: Page) => Promise<T>) => stack.browser.visit(url, visitor(), look);
 
-  it("an endpoint is pinged, fails with its receiver, shows on the overview, and drains", async () => {
+  it("an endpoint is registered, pinged, shown as failing, drained by another ping, and deleted", async () => {
     const name = `Site ${script}`;
     await visit(base, async (page) => {
       await follow(page, "Endpoints");
@@ -121,7 +121,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     }
   });
 
-  it("a session that ends in the middle of the form for an endpoint loses nothing that was typed", async () => {
+  it("the form of a new endpoint, sent after the session ended, can be sent again without retyping", async () => {
     const someone = { ...(await stack.signIn(`ends-${script}`)), script };
     await stack.browser.visit(`${base}/endpoints/new`, someone, async (page) => {
       await page.getByLabel("URL").fill(receiver.url);

@@ -63,12 +63,12 @@ describe("every page", () => {
     urls = [...own.map(({ url }) => url), ...others, `${base}/deliveries?document=no-id`, `${base}/nothing-here`];
   });
 
-  it("is reached by links, or by the list of those that no link leads to", () => {
+  it("is reached by links from the pages at which the crawl starts", () => {
     expect(pageKinds("demo").filter((kind) => !kinds.has(kind))).toEqual([]);
   });
 
   it(
-    "keeps WCAG 2.2 AA without scrolling sideways, at any width, in any scheme",
+    "keeps axe's WCAG 2.2 AA rules in 4 views and scrolls sideways at none of 4 widths",
     async () => {
       await stack.browser.visit("about:blank", owner, async (page) => {
         const faults: string[] = [];
@@ -91,7 +91,7 @@ describe("every page", () => {
 });
 
 it(
-  "no answer to a form breaks WCAG 2.2 AA or scrolls sideways, at any width, in any scheme",
+  "the listed answers to forms keep axe's WCAG 2.2 AA rules and do not scroll sideways",
   async () => {
     const setting = {
       base,
@@ -112,7 +112,7 @@ it(
   everyPageMs,
 );
 
-it("no page of which a service is away breaks WCAG 2.2 AA or scrolls sideways", async () => {
+it("pages whose services do not answer keep axe's WCAG 2.2 AA rules and do not scroll sideways", async () => {
   await using cutOff = await openCutOffConsole(stack.dev);
   const link = new URL(await stack.newLink("ida"));
   const visitor = await signInByLink(stack.browser, `${cutOff.origin}/sign-in${link.hash}`, {
@@ -163,18 +163,21 @@ describe("a text of a form", () => {
     ["edited endpoint", "Name (optional)", "Save", async () => {}],
     ["invitation", "For whom", "Make the invitation", (page) => page.getByLabel("editor").check()],
     ["new phrase", "Phrase", "Add", async () => {}],
-  ])("that has 300 characters is refused at its field, where it stays: %s", async (form, label, button, rest) => {
-    const long = "n".repeat(300);
-    await stack.browser.visit(`${base}${path[form]()}`, owner, async (page) => {
-      await rest(page);
-      expect(await paste(page, label, long, button)).toBe(400);
-      const field = page.getByLabel(label, { exact: true });
-      expect(await field.inputValue()).toBe(long);
-      expect(await field.getAttribute("aria-invalid")).toBe("true");
-    });
-  });
+  ])(
+    "of 300 characters is refused, and stays in its field, which is marked as invalid: %s",
+    async (form, label, button, rest) => {
+      const long = "n".repeat(300);
+      await stack.browser.visit(`${base}${path[form]()}`, owner, async (page) => {
+        await rest(page);
+        expect(await paste(page, label, long, button)).toBe(400);
+        const field = page.getByLabel(label, { exact: true });
+        expect(await field.inputValue()).toBe(long);
+        expect(await field.getAttribute("aria-invalid")).toBe("true");
+      });
+    },
+  );
 
-  it("may have 101 emoji where 200 characters are allowed", async () => {
+  it("may be 101 emoji, 202 UTF-16 units, as the name of a key, which has at most 200 characters", async () => {
     const seals = "🦭".repeat(101);
     await stack.browser.visit(`${base}/keys/new`, owner, async (page) => {
       await page.getByLabel("publisher:read").check();
@@ -192,7 +195,7 @@ it("a document's title of 300 characters is shown whole on the page of its deliv
   });
 });
 
-it("long, Arabic and Japanese texts are shown whole", async () => {
+it("an endpoint's page shows long, Arabic and Japanese texts whole", async () => {
   await stack.browser.visit(`${base}/endpoints/${busy.endpointIds.healthy}`, { ...owner, width: 390 }, async (page) => {
     const said = await wordsOf(page);
     for (const text of texts) expect(said).toContain(text);
@@ -207,7 +210,7 @@ it("a text that begins in Arabic runs from right to left on a page from left to 
   });
 });
 
-it("no page took more than two rounds of calls", async () => {
+it("no request of the tests above took more than two rounds of calls to services", async () => {
   const ops = `http://127.0.0.1:${stack.ports["CONSOLE_OPS_PORT"]}`;
   expect(await slowRoutes(ops)).toEqual([]);
 });

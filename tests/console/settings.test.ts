@@ -143,7 +143,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a refused form comes back with what was typed, and with its fault at the field", async () => {
+  it("the refused form of a new key comes back with what was typed, and with its fault at the field", async () => {
     await visit("/keys/new", as(owner), async (page) => {
       await page.getByLabel("Name").fill("Typed");
       await page.getByRole("button", { name: "Make the key" }).click();
@@ -180,7 +180,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a session that ends in the middle of a form loses nothing that was typed", async () => {
+  it("the form of a new key, sent after the session ended, can be sent again without retyping", async () => {
     const visitor = await stack.signIn(`ends-${script}`);
     await visit("/keys/new", as(visitor), async (page) => {
       await page.getByLabel("Name").fill(`Typed before the end, ${script}`);
@@ -244,7 +244,7 @@ it("pages of keys, members and the audit log show planted markup as text", async
   }
 });
 
-it("keyboard alone makes a key, revokes it, and invites somebody", async () => {
+it("keyboard alone makes a key and revokes it", async () => {
   await visit("/keys", owner, async (page) => {
     await press(page, "New key");
     await page.getByRole("heading", { name: "New key" }).waitFor();
@@ -262,6 +262,11 @@ it("keyboard alone makes a key, revokes it, and invites somebody", async () => {
     await page.getByRole("heading", { name: "Revoke" }).waitFor();
     await press(page, "Revoke the key");
     await page.getByText("The key is revoked").waitFor();
+  });
+});
+
+it("keyboard alone invites somebody", async () => {
+  await visit("/keys", owner, async (page) => {
     await press(page, "Members");
     await page.getByRole("heading", { name: "Members" }).waitFor();
     await press(page, "Invite");

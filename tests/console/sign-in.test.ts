@@ -59,7 +59,7 @@ describe("after npm start", () => {
     expect(blocked).toEqual([]);
   });
 
-  it("the code of the printed link, once followed, is in no later address", () => {
+  it("after the printed link was followed, its code is in no URL or referrer of a request", () => {
     const code = new URL(printed).hash.replace("#code=", "");
     expect(code).toHaveLength(43);
     expect(addresses.length).toBeGreaterThan(1);
@@ -76,7 +76,7 @@ describe("after npm start", () => {
     expect(said).toMatch(/(?<!npx )vidimus console sign-in --as NAME/);
   });
 
-  it("vidimus doctor finds the console well", async () => {
+  it("vidimus doctor finds the console's ops port well", async () => {
     const { stdout } = await vidimus(["doctor", "--json"], { cwd: dir });
     const { findings } = JSON.parse(stdout) as { findings: { check: string; status: string }[] };
     expect(findings.find(({ check }) => check === "console ops")).toMatchObject({ status: "ok" });
@@ -113,7 +113,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a signed-in person opens an invitation and accepts it, and the newsroom is there", async () => {
+  it("a signed-in person accepts an invitation, is editor there, and can still open the other newsroom", async () => {
     const code = new URL(await newInvitation()).hash.replace("#code=", "");
     const person = await signInByLink(browser, await newLinkOf(`guest-${script}`), wide);
     await browser.visit(`${dev.console}/invitation`, { ...person, script }, async (page) => {

@@ -81,7 +81,7 @@ describe("a message on the snapshot subject that is no reference", () => {
     for (const text of ["hello", "hello again"]) broker.publish(subject, Buffer.from(text));
   };
 
-  it("is counted by documents and delivery, which hear it", async () => {
+  it("is counted as a failure by documents and by delivery", async () => {
     await expectPromptDeliveries(1);
     publishTwo();
     for (const service of ["documents", "delivery"] as const) {
@@ -100,17 +100,17 @@ describe("a forged reference", () => {
   const unknown = "01890000-0000-7000-8000-00000000dead";
 
   it.each([
-    ["beyond the safe integers", forged(unknown, 2n ** 53n)],
-    ["at the largest safe integer", forged(unknown, 2n ** 53n - 1n)],
-    ["at sequence 0", forged(unknown, 0n)],
-    ["of an endless id", forged("x".repeat(500_000), 1n)],
-    ["of a tenant that cannot be", forged(unknown, 5n, "\u0000")],
+    ["with a sequence above the safe integers", forged(unknown, 2n ** 53n)],
+    ["with the largest safe integer as its sequence", forged(unknown, 2n ** 53n - 1n)],
+    ["with sequence 0", forged(unknown, 0n)],
+    ["with an id of 500,000 characters", forged("x".repeat(500_000), 1n)],
+    ["with a NUL as its tenant", forged(unknown, 5n, "\u0000")],
   ])("%s delays no delivery", async (_, data) => {
     broker.publish(subject, data);
     await expectPromptDeliveries(2);
   });
 
-  it("delays no delivery after a restart of delivery either", async () => {
+  it("delays no webhook after the delivery process was killed and started again", async () => {
     broker.publish(subject, forged(unknown, 2n ** 53n - 1n));
     await broker.flush();
     const pid = (await stack.current()).pids["delivery"]!;
@@ -122,7 +122,7 @@ describe("a forged reference", () => {
 });
 
 describe("a broker that is connected and forwards nothing", () => {
-  it("is reported by /readyz and doctor while work goes on, and no longer once it forwards again", async () => {
+  it("is reported by /readyz and doctor while creates succeed, and no longer once it forwards again", async () => {
     const services = ["delivery", "documents", "gateway"] as const;
     const pid = stack.dev.pids["nats"]!;
     process.kill(pid, "SIGSTOP");

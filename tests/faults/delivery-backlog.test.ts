@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync());
 
 it(
-  "each of 10,000 snapshots that are pending at the start is signed and posted once",
+  "each of 10,000 snapshots that are pending when delivery starts is signed and posted once",
   { timeout: timeoutMs },
   async () => {
     const tenantId = "backlog";
@@ -89,7 +89,7 @@ describe("the backlog of a document whose snapshots were all refused", { timeout
     };
   }
 
-  it("is drained with commands and posts in proportion to its length", async () => {
+  it("is drained with MongoDB commands and posts in proportion to its length", async () => {
     // The counts are odd, so that the step after these is a withdrawal.
     const few = await drain("few", 501);
     const many = await drain("many", 5_001);

@@ -77,7 +77,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
     await expectDelivered("unavailable", status(503), true);
   });
 
-  it("answers 429 with Retry-After is left alone for so long before it gets every snapshot", async () => {
+  it("answers 429 is left alone until its Retry-After is over, and then gets every snapshot", async () => {
     const { posts } = await expectDelivered("busy", status(429, { "retry-after": "8" }), true);
     const first = posts.find((post) => post.status === 429)!;
     // Posts that were in flight when the receiver answered with 429 may still arrive.

@@ -108,7 +108,7 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
     await stack.untilSettled();
   });
 
-  it("an endpoint that any of them registers gets new snapshots, even while documents has no broker", async () => {
+  it("an endpoint that any one of them registers gets new snapshots while documents has no broker", async () => {
     await stack.documents.stop();
     await stack.documents.start({ NATS_URL: "nats://127.0.0.1:1" });
     try {
@@ -127,7 +127,7 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
 });
 
 it(
-  "a withdrawal whose acceptance was not recorded is repeated instead of its older snapshot",
+  "a withdrawal whose acceptance was not recorded is repeated, and the snapshot before it is not",
   { timeout: timeoutMs },
   async () => {
     const tenantId = "withdrawn";

@@ -136,7 +136,7 @@ function needsAttention({ check, status }: { check: string; status: string }): b
 }
 
 describe("a data folder that was made without --mtls", { timeout: 240_000 }, () => {
-  it("is open to every process of the machine", async () => {
+  it("lets callers without credentials into its MongoDB and its broker", async () => {
     await using stack = await open(false);
     expect(await push(stack.dev)).toBe(201);
     expect((await attackMongodb(stack.dev.mongodb)).slice(0, 5)).toEqual(Array(5).fill("ok"));
@@ -160,7 +160,7 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
       expect(await signInToConsole(dev)).toContain("Demo newsroom");
     });
 
-    it("answers no stranger at a door, MongoDB or the broker", async () => {
+    it("refuses strangers at every door, at MongoDB and at the broker", async () => {
       expect(await attackDoors(dev)).toEqual([]);
       expect(new Set(await attackMongodb(dev.mongodb))).toEqual(new Set(["Unauthorized"]));
       const stranger = (await makeIdentities(join(dir, "elsewhere"))).services.documents;
@@ -169,7 +169,7 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
         expect(await attackNats(dev.nats, tls)).toBe("out");
     });
 
-    it("lets others read only certificates, grants and the configuration of the broker", async () => {
+    it("keeps keys, dev.json and the data of mongod and the broker to its owner", async () => {
       for (const name of ["tls", "data/mongod", "data/nats"])
         expect((await stat(join(stateDir, name))).mode & 0o777).toBe(0o700);
       for (const name of ["dev.json", "kek", "delivery-kek"])
@@ -178,7 +178,7 @@ describe("a data folder that was made without --mtls", { timeout: 240_000 }, () 
       expect(readable.toSorted()).toEqual(["grants.json", "nats.conf"]);
     });
 
-    it("serves its owner, and no stranger, after its servers were killed", async () => {
+    it("serves its owner, and no stranger, after mongod and the broker were killed", async () => {
       for (const name of ["mongod", "nats"]) process.kill(dev.pids[name]!, "SIGKILL");
       await vi.waitFor(
         async () => {

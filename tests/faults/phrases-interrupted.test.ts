@@ -91,7 +91,7 @@ test("an import whose client goes away midway converges when it is repeated", as
   await expectConvergence("en", body);
 });
 
-test("a replacement whose process is killed keeps all old phrases, and repeating it completes it", async () => {
+test("a replacement whose phrases process is killed keeps all old phrases, and a repeat completes it", async () => {
   const old = Array.from({ length: 200 }, (_, n) => `gammel ${n}`);
   expect((await demo.import(["language,phrase", ...old.map((phrase) => `nb,${phrase}`)].join("\n"))).status).toBe(200);
   const { gateway, grpc, tenants } = stack.dev;
@@ -122,7 +122,7 @@ async function endedImports(): Promise<number> {
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-test("a body that is cut off is not imported", async () => {
+test("nothing of an import whose body is cut off is stored", async () => {
   const rows = csv("da");
   const before = await endedImports();
   const { gateway, tenants } = stack.dev;
@@ -154,7 +154,7 @@ test.for([
   ["csv", "identity"],
   ["json", "identity"],
   ["csv", "gzip"],
-])("a %s export (%s) that breaks midway never looks whole", async ([format, encoding]) => {
+])("a %s export (%s) that breaks midway ends with an error at its client", async ([format, encoding]) => {
   await (large ??= importLarge());
   const response = await rival.get(`?format=${format}`, { "accept-encoding": encoding! });
   expect(response.status).toBe(200);

@@ -34,7 +34,7 @@ function store({ feed }: World): void {
 }
 
 test(
-  "a replay of 1,000 whose process is killed goes on in another, in order, nothing left out",
+  "a replay of 1,000 snapshots whose process is killed goes on in another, in order and complete",
   { timeout: 120_000 },
   async () => {
     await using own = await openWorld();

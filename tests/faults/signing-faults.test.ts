@@ -149,7 +149,7 @@ async function signaturesBySnapshot(): Promise<Map<string, number>> {
 }
 
 describe("under load", () => {
-  test("across a rotation and a revocation, webhooks verify with the trust list fetched before them", async () => {
+  test("webhooks of all three keys verify with the trust list from before a rotation and a revocation", async () => {
     await admin.prepareKey({}, as("admin"));
     await backdatePending();
     const before = await vi.waitUntil(async () => {
@@ -205,7 +205,7 @@ describe("under load", () => {
   }, 120_000);
 });
 
-test("no process but its owners, no log, database or stream holds a private key or a shared secret", async () => {
+test("no log, database, stream or process of another service holds a private key or a shared secret", async () => {
   const secrets = await rawSecrets(stack.stateDir, ledger, endpointSecret);
   expect(Object.keys(secrets).length).toBeGreaterThan(5);
   expect(await secretsInFiles(stack.stateDir, await runningPids(), secrets)).toEqual([]);
@@ -227,7 +227,7 @@ test("the scan for secrets can fail: it finds what is planted in a log and in a 
   expect(found).toEqual(expect.arrayContaining(Object.keys(secrets).map((name) => `${name} in scratch.planted`)));
 }, 60_000);
 
-test("with signing off on every replica, and so no active key, nothing leaves until it is on again", async () => {
+test("while signing is off on every replica, no snapshot is signed or posted until it is on again", async () => {
   stack.env["SIGNING"] = "off";
   await killSigning("SIGTERM");
   await vi.waitUntil(async () => (await trustList()).active === null, patient);

@@ -126,7 +126,7 @@ describe("a service ends with 78 within 4 s, loading aside, and says what is wro
       "no primary answered",
     ]));
 
-  it("a MongoDB that does not know its user", async () => {
+  it("a MongoDB URL whose user does not exist", async () => {
     const url = settings.MONGODB_URL.replace("//", "//editor:hunter2@");
     await expectRefusal("phrases", { MONGODB_URL: url }, ["MONGODB_URL", "Authentication failed"]);
   });

@@ -113,7 +113,7 @@ test.each([
   expect(await heardOn(joined, name)).toBe("no route");
 });
 
-test("a server with a certificate for a host that the cluster names joins it", async () => {
+test("a server whose certificate is for a host of the cluster's routes joins the cluster", async () => {
   await using joined = await joinCluster("server", await issue("server", ["nats", "*.nats"], "nats"));
   expect(await heardOn(joined, "server")).toBe("a snapshot");
 });

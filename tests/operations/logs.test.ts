@@ -148,7 +148,7 @@ describe("after calls that carry secrets have succeeded and failed,", () => {
       expect(texts.filter((text) => !logs.includes(text))).toEqual([]);
     }, patient);
 
-  test("the logs have the request id of every request", async () => {
+  test("the logs have the request ids that the answers gave", async () => {
     expect(requestIds.length).toBeGreaterThan(15);
     await untilLogged(requestIds);
   });
@@ -163,7 +163,7 @@ describe("after calls that carry secrets have succeeded and failed,", () => {
     for (const service of services) expect(logs).toContain(`"service":"${service}"`);
   });
 
-  test("every line of the logs is JSON: Node has written no warning", async () => {
+  test("no line of the logs is plain text, such as a warning of Node", async () => {
     const logs = await readLogs();
     expect(logs.split("\n").filter((line) => line !== "" && !line.startsWith("{"))).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe("after calls that carry secrets have succeeded and failed,", () => {
     expect(findLeaks(await readLogs(), secrets)).toEqual([]);
   });
 
-  test("no metric has a key, a secret or a part of a body or query either", async () => {
+  test("no metric contains a key, a secret or a part of a body or query, plain or encoded", async () => {
     const pages = await Promise.all(
       Object.values(stack.dev.ops).map(async (url) => (await fetch(`${url}/metrics`)).text()),
     );
@@ -182,7 +182,7 @@ describe("after calls that carry secrets have succeeded and failed,", () => {
   });
 
   test.each(["kek", "delivery-kek"])(
-    "no log contains the key in %s, which wraps what a database keeps",
+    "no log contains the key of the file %s, which encrypts secrets in a database",
     async (file) => {
       const kek = await readFile(join(stack.stateDir, file));
       const text = kek.toString("latin1").trim();
@@ -191,7 +191,7 @@ describe("after calls that carry secrets have succeeded and failed,", () => {
     },
   );
 
-  test("a planted secret is found, plain and in each encoding: the check can fail", async () => {
+  test("the search for secrets finds a planted one, plain and in each encoding", async () => {
     const logs = await readLogs();
     for (const [name, secret] of Object.entries(secrets)) {
       const bytes = Buffer.from(secret);

@@ -38,20 +38,20 @@ async function published(): Promise<string> {
   return id;
 }
 
-test("a create on an idle gateway is one RPC and one insert", async () => {
+test("a create on an idle gateway costs documents one RPC and one insert", async () => {
   // documents reads the types of a tenant again once a second at most, which then adds a command.
   await expect
     .poll(() => messages.during(stack, () => room.push()), { timeout: 20_000 })
     .toEqual({ rpcs: ["BatchCreateDocuments"], commands: ["insert heads"] });
 });
 
-test("a document by id is one RPC and one find", async () => {
+test("a read of a document by id costs documents one RPC and one find", async () => {
   const id = await published();
   const cost = await messages.during(stack, () => get(`/v1/publisher/documents/${id}`));
   expect(cost).toEqual({ rpcs: ["BatchGetPublishedDocuments"], commands: ["find publications"] });
 });
 
-test("a page with the documents that it links to is one RPC and two finds", async () => {
+test("a read of a page with the documents that it links to costs one RPC and two finds", async () => {
   const tag = await room.push({ type: "core/tag", title: "Snow", meta: { slug: "snow-x" }, content: { name: "Snow" } });
   await room.transition(tag, "publish");
   const id = await room.push({ links: [{ rel: "subject", type: "core/tag", id: tag }] });
@@ -60,13 +60,13 @@ test("a page with the documents that it links to is one RPC and two finds", asyn
   expect(cost).toEqual({ rpcs: ["ListPublishedDocuments"], commands: ["find publications", "find publications"] });
 });
 
-test("the newest page is one RPC and one find right after a publication", async () => {
+test("the first read of the newest page after a publication costs one RPC and one find", async () => {
   await published();
   const cost = await messages.during(stack, () => get("/v1/documents?type=core/article"));
   expect(cost).toEqual({ rpcs: ["ListPublishedDocuments"], commands: ["find publications"] });
 });
 
-test("a page that was read twice is kept, and one RPC and one find show whether it is still valid", async () => {
+test("the gateway keeps a page that was read twice, and revalidates it by one RPC and one find", async () => {
   const path = "/v1/documents?type=core/article&limit=3";
   const ids = async () => {
     const answer = await room.request(path, {});
@@ -84,7 +84,7 @@ test("a page that was read twice is kept, and one RPC and one find show whether 
   expect(await ids()).toEqual([next, ...(shown[0] ?? [])].slice(0, 3));
 });
 
-test("a page that is still valid is 304 for one RPC and one find", async () => {
+test("an answer of 304 for a page that is still valid costs one RPC and one find", async () => {
   await published();
   const { etag } = await get("/v1/documents?type=core/article");
   const answers: number[] = [];
@@ -95,34 +95,37 @@ test("a page that is still valid is 304 for one RPC and one find", async () => {
   expect(cost).toEqual({ rpcs: ["RevalidatePublishedPages"], commands: ["find clocks"] });
 });
 
-test.each([0, 300])("a publication to a receiver that takes %i ms costs 13 commands and 3 RPCs", async (answerMs) => {
-  const { tenantId } = room;
-  const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url });
-  receiver.answerWith(() => new Promise((resolve) => setTimeout(resolve, answerMs, 204)));
-  const publish = async () => {
-    const id = await room.push();
-    const cost = await snapshotCosts.ofPublication(stack, () => room.transition(id, "publish"));
-    await receiver.about(id, { sequence: 1 });
-    return cost;
-  };
-  // Now and then timers of the services add commands of their own.
-  await expect.poll(publish, { timeout: 30_000 }).toEqual({
-    rpcs: ["GetSnapshots", "SettleSnapshots", "SignSnapshots"],
-    commands: [
-      "commitTransaction documents",
-      "find documents.heads",
-      "find documents.snapshots",
-      "find delivery.endpoints",
-      "findAndModify documents.clocks",
-      "insert delivery.deliveries",
-      "insert documents.history",
-      "insert documents.publications",
-      "insert documents.snapshots",
-      "insert signing.ledger",
-      "update delivery.deliveries",
-      "update documents.heads",
-      "update documents.snapshots",
-    ].toSorted(),
-  });
-  await room.endpoints.deleteEndpoint({ tenantId, endpointId: endpoint!.endpointId });
-});
+test.each([0, 300])(
+  "a publication to a receiver that answers after %i ms costs 13 commands and 3 snapshot RPCs",
+  async (answerMs) => {
+    const { tenantId } = room;
+    const { endpoint } = await room.endpoints.createEndpoint({ tenantId, url: receiver.url });
+    receiver.answerWith(() => new Promise((resolve) => setTimeout(resolve, answerMs, 204)));
+    const publish = async () => {
+      const id = await room.push();
+      const cost = await snapshotCosts.ofPublication(stack, () => room.transition(id, "publish"));
+      await receiver.about(id, { sequence: 1 });
+      return cost;
+    };
+    // Now and then timers of the services add commands of their own.
+    await expect.poll(publish, { timeout: 30_000 }).toEqual({
+      rpcs: ["GetSnapshots", "SettleSnapshots", "SignSnapshots"],
+      commands: [
+        "commitTransaction documents",
+        "find documents.heads",
+        "find documents.snapshots",
+        "find delivery.endpoints",
+        "findAndModify documents.clocks",
+        "insert delivery.deliveries",
+        "insert documents.history",
+        "insert documents.publications",
+        "insert documents.snapshots",
+        "insert signing.ledger",
+        "update delivery.deliveries",
+        "update documents.heads",
+        "update documents.snapshots",
+      ].toSorted(),
+    });
+    await room.endpoints.deleteEndpoint({ tenantId, endpointId: endpoint!.endpointId });
+  },
+);

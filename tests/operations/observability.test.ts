@@ -41,7 +41,7 @@ function metricsIn(text: string): string[] {
   return [...new Set(text.match(/\b(?:vidimus|nodejs|process)_\w+/g))];
 }
 
-test("every alert and every panel asks for metrics that are exported", async () => {
+test("alerts and panels name only metrics that the services export", async () => {
   const { panels } = JSON.parse(await readFile(join(component, "dashboard.json"), "utf8")) as {
     panels: { title: string; targets?: { expr: string }[] }[];
   };
@@ -53,7 +53,7 @@ test("every alert and every panel asks for metrics that are exported", async () 
   expect(asked.flatMap(metricsIn).filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("alerts and runbooks ask only for codes that the metrics of calls have", async () => {
+test("alerts and runbooks name only RPC codes that exist", async () => {
   const asked = [...`${alerts}\n${runbooks}`.matchAll(/\bcode=~?"([^"]+)"/g)].flatMap(([, codes = ""]) =>
     codes.split("|"),
   );
@@ -62,7 +62,7 @@ test("alerts and runbooks ask only for codes that the metrics of calls have", as
   expect(asked.filter((code) => !counted.has(code))).toEqual([]);
 });
 
-test("the metrics of pending snapshots are 0 once every snapshot is settled", async () => {
+test("number and age of pending snapshots are exported as 0 when none is pending", async () => {
   // Snapshots that an earlier test file of the worker has published may not be settled yet.
   await vi.waitFor(async () => {
     const text = await (await fetch(`${stack.dev.ops.documents}/metrics`)).text();
@@ -84,7 +84,7 @@ test("every alert has a test that it fires and one that it stays silent", async 
   expect(tested).toEqual(alertNames().flatMap((name) => [`${name} fires`, `${name} stays silent`]));
 });
 
-test("every command of a runbook runs against a dev stack", async () => {
+test("every command of the runbooks succeeds against a dev stack", async () => {
   const blocks = [...runbooks.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = ""]) => block.trim().split("\n"));
   expect(blocks.length).toBeGreaterThan(15);
   const dir = await mkdtemp(join(tmpdir(), "vidimus-runbooks-"));

@@ -150,7 +150,7 @@ const phrase = (text: string) => JSON.stringify({ language: "en", phrase: text }
 const json = { "content-type": "application/json" };
 const putPhrase = (text: string) => room.request("/v1/phrases", { method: "PUT", headers: json, body: phrase(text) });
 
-test("databases of five moments come back without a lost snapshot or a webhook id with two bodies", async () => {
+test("databases restored from five moments lose no backed-up snapshot and no webhook id has two bodies", async () => {
   const withheldLater = await publish();
   await putPhrase("kept");
   await back("access");
@@ -216,7 +216,7 @@ test("databases of five moments come back without a lost snapshot or a webhook i
   expect((await cli("keys", "list", "--tenant", "demo")).stdout).not.toMatch(/late/);
 }, 120_000);
 
-test("after documents alone is restored, pending deliveries of what it lost hold back no new snapshot", async () => {
+test("after a restore of documents alone, deliveries of lost snapshots hold back no new snapshot", async () => {
   const kept = await publish();
   await untilSettled();
   await back("documents");

@@ -84,7 +84,7 @@ function tree(parentSpanId = client.spanId, indent = ""): string[] {
     );
 }
 
-test("a push, its publication, its signature and its webhook are one trace of the client's", async () => {
+test("a push, its publication, its signature and its webhook belong to the client's trace", async () => {
   const steps = [
     "gateway server POST /v1/documents",
     "  gateway client DocumentService/BatchCreateDocuments",
@@ -102,7 +102,7 @@ test("a push, its publication, its signature and its webhook are one trace of th
   await vi.waitFor(() => expect(tree()).toEqual(steps), patient);
 });
 
-test("a caller of the public port cannot keep its request from being traced", async () => {
+test("a request to the public port is traced even when its traceparent says it is not sampled", async () => {
   const unasked = "5".repeat(32);
   const headers = { traceparent: `00-${unasked}-${"6".repeat(16)}-00` };
   expect((await room.request("/v1/documents?type=core/tag", { headers })).status).toBe(200);
@@ -113,7 +113,7 @@ test("a caller of the public port cannot keep its request from being traced", as
 describe("spans", () => {
   const spanNamed = (name: string) => trace().find((span) => span.name === name)!;
 
-  test("have the attributes of OpenTelemetry's conventions, and ours", async () => {
+  test("of the push and the webhook have attributes of OpenTelemetry's conventions and of Vidimus", async () => {
     await vi.waitFor(() => expect(trace()).toHaveLength(12), patient);
     expect(attributesOf(spanNamed("POST /v1/documents"))).toEqual({
       "http.request.method": "POST",
@@ -137,14 +137,15 @@ describe("spans", () => {
     });
   });
 
-  test("hold no key, secret, body, path or query", () => {
+  test("hold no API key, webhook secret, title, or path or query of a receiver's URL", async () => {
+    await vi.waitFor(() => expect(trace()).toHaveLength(12), patient);
     const exported = collector.bodies.join("\n");
     for (const secret of [room.apiKey, endpointSecret, secretTitle, "secret-path", "secret-token"]) {
       expect(exported).not.toContain(secret);
     }
   });
 
-  test("come from gateway, documents, phrases and delivery, and never from signing", async () => {
+  test("come from gateway, documents, phrases and delivery, and not from signing", async () => {
     const services = () => [...new Set(collector.spans.map(({ service }) => service))].toSorted();
     await vi.waitFor(() => expect(services()).toEqual(["delivery", "documents", "gateway", "phrases"]), patient);
   });
@@ -155,7 +156,7 @@ test("a webhook has no traceparent header", () => {
   expect(receiver.received.filter(({ headers }) => "traceparent" in headers)).toEqual([]);
 });
 
-test("the logs of gateway and delivery name the trace", async () => {
+test("the logs of gateway and delivery contain the id of the client's trace", async () => {
   const logOf = (service: string) => readFile(join(stack.stateDir, "logs", `${service}.log`), "utf8");
   expect(await logOf("gateway")).toContain(client.traceId);
   expect(await logOf("delivery")).toContain(client.traceId);
@@ -170,17 +171,17 @@ describe("OpenTelemetry's SDK", () => {
   };
 
   test.each(["gateway", "documents", "phrases", "delivery"])(
-    "is loaded by %s where it is configured",
+    "is loaded by %s when a collector is configured",
     async (service) => {
       expect(await loadedBy(service)).toContain("@opentelemetry/sdk-trace");
     },
   );
 
-  test("is not loaded by signing, although the variables are set for it, too", async () => {
+  test("is not loaded by signing, even when a collector is configured", async () => {
     expect(await loadedBy("signing")).toEqual([api]);
   });
 
-  test("is not loaded by importing gateway, documents, phrases and delivery", async () => {
+  test("is not loaded by an import of gateway, documents, phrases and delivery", async () => {
     const services = ["gateway", "documents", "phrases", "delivery"];
     const imports = services.map((name) => `await import("@vidimus/${name}/${name}");`).join("");
     const packages = join(dir, "imported");

@@ -58,7 +58,7 @@ test("an import that costs more than the budget has left is refused whole, and c
   expect(await writesLeft(tenant)).toBe(1);
 });
 
-test("an import that validation refuses is refunded all but two writes", async () => {
+test("an import of 400 rows that validation refuses is refunded all but two of its five writes", async () => {
   const tenant = await openTenant("invalid");
   expect((await tenant.import(`${csv(399, "sv")}\r\nsv,`)).status).toBe(400);
   // One write for the request and one for up to 1,000 rows are spent.
@@ -71,7 +71,7 @@ test("the blank rows of an import cost as much as others", async () => {
   expect(await writesLeft(tenant)).toBe(3);
 });
 
-test("an import larger than the budget is accepted, and costs all of it", async () => {
+test("an import that costs more than the budget is accepted when none is spent, and costs all of it", async () => {
   const tenant = await openTenant("large");
   expect((await tenant.import(csv(5_000, "sv"))).status).toBe(200);
   expect(await writesLeft(tenant)).toBe(0);

@@ -67,7 +67,7 @@ describe("GET /v1/phrases", () => {
     });
   });
 
-  test("200 format=csv: no envelope, a header, CRLF, a row a phrase, as a download", async () => {
+  test("200 format=csv: a CSV file to download, with a header, quoted cells and CRLF", async () => {
     const language = freshLanguage();
     const { id, createdAt, updatedAt } = await demo.put({
       language,
@@ -91,7 +91,7 @@ describe("GET /v1/phrases", () => {
     expect(await csv.text()).toBe(`${phraseColumns}\r\n`);
   });
 
-  test("language must match all but its case: neither a prefix nor an alias of a language finds it", async () => {
+  test("language is compared without case, and neither a prefix nor an alias of a language matches", async () => {
     const mine = freshLanguage();
     await demo.put({ language: mine.toUpperCase(), phrase: "p" });
     expect(await phrasesOf(demo.get(`?language=${mine.toUpperCase()}`))).toHaveLength(1);
@@ -101,7 +101,7 @@ describe("GET /v1/phrases", () => {
     expect(await phrasesOf(demo.get("?language=iw"))).toEqual([{ ...iw, language: "iw" }]);
   });
 
-  test("without language every language is listed", async () => {
+  test("a request without language lists the phrases of several languages", async () => {
     const [one, two] = [freshLanguage(), freshLanguage()];
     await demo.put({ language: one, phrase: "p" });
     await demo.put({ language: two, phrase: "p" });
@@ -124,7 +124,7 @@ describe("GET /v1/phrases", () => {
     "?format=csv",
   ];
 
-  test("each language and format has its own ETag", async () => {
+  test("lists of one language and of all languages have an ETag of their own in each format", async () => {
     const language = freshLanguage();
     await demo.put({ language, phrase: "p" });
     const held = await Promise.all(queriesFor(language).map(tagOf));
@@ -132,7 +132,7 @@ describe("GET /v1/phrases", () => {
     expect(held.every((tag) => tag.startsWith('W/"'))).toBe(true);
   });
 
-  test("304 while nothing has changed, and 200 after a change or a deletion", async () => {
+  test("304 to the ETag of a list until one of its phrases is changed or deleted", async () => {
     const language = freshLanguage();
     const phrase = await demo.put({ language, phrase: "p" });
     const queries = queriesFor(language);
@@ -161,7 +161,7 @@ describe("GET /v1/phrases", () => {
     expect(await response.text()).toBe("");
   });
 
-  test("a compressed export has the same content as a plain one", async () => {
+  test("an export in gzip has the same content as a plain one", async () => {
     await demo.put({ language: freshLanguage(), phrase: "p", description: "worth compressing ".repeat(55) });
     const [plain, packed] = await Promise.all(
       ["identity", "gzip"].map((encoding) => demo.get("?format=csv", { "accept-encoding": encoding })),
@@ -186,7 +186,7 @@ describe("GET /v1/phrases", () => {
 });
 
 describe("PUT /v1/phrases", () => {
-  test("200: the phrase as it is kept", async () => {
+  test("200: the answer is the phrase as GET shows it", async () => {
     const language = freshLanguage();
     const response = await demo.send("PUT", "", JSON.stringify({ language, phrase: "kött", description: "x" }));
     expect(response.status).toBe(200);
@@ -196,7 +196,7 @@ describe("PUT /v1/phrases", () => {
     expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([data.phrase]);
   });
 
-  test("200: the same text again keeps its id and replaces the rest", async () => {
+  test("200: the same text again keeps id and time of creation, and replaces the rest", async () => {
     const language = freshLanguage();
     const first = await demo.put({ language, phrase: "kött", description: "x" });
     const again = await demo.put({ language, phrase: "ko\u0308tt", forbidden: true });
@@ -210,9 +210,13 @@ describe("PUT /v1/phrases", () => {
     expect(await phrasesOf(demo.get(`?language=${language}`))).toEqual([again]);
   });
 
-  test("200: a phrase as PUT answered it is accepted, and a tenant beside it is ignored", async () => {
-    const language = freshLanguage();
-    const phrase = await demo.put({ language, phrase: "p" });
+  test("200: a phrase as PUT answered it is accepted again", async () => {
+    const phrase = await demo.put({ language: freshLanguage(), phrase: "p" });
+    expect(await demo.put(phrase)).toEqual(phrase);
+  });
+
+  test("200: a tenant that a phrase names is ignored", async () => {
+    const phrase = await demo.put({ language: freshLanguage(), phrase: "p" });
     expect(await demo.put({ ...phrase, tenant: "rival", tenantId: "rival", tenant_id: "rival" })).toEqual(phrase);
     expect((await phrasesOf(rival.get())).some(({ id }) => id === phrase.id)).toBe(false);
   });
@@ -252,7 +256,7 @@ describe("PUT /v1/phrases", () => {
     if (pointer !== "") expect(details).toContainEqual(expect.objectContaining({ pointer }));
   });
 
-  test("413 above 1 MiB", async () => {
+  test("413 for a body of more than 1 MiB", async () => {
     expect(await refusal(demo.send("PUT", "", " ".repeat(1024 * 1024 + 1)))).toMatchObject({ status: 413 });
   });
 });
@@ -260,7 +264,7 @@ describe("PUT /v1/phrases", () => {
 describe("POST /v1/phrases/import", () => {
   const imports = (body: string, type = "application/json") => demo.send("POST", "/import", body, type);
 
-  test.for(["object", "array", "csv", "csv with BOM and LF"])("200: %s, counting the rows", async (form) => {
+  test.for(["object", "array", "csv", "csv with BOM and LF"])("200: rows of %s are kept and counted", async (form) => {
     const language = freshLanguage();
     const phrases = ["a", "b", "a"].map((phrase, n) => ({ language, phrase, description: `${n}` }));
     const csv = (eol: string) =>
@@ -277,7 +281,7 @@ describe("POST /v1/phrases/import", () => {
     expect(kept.map(({ phrase, description }) => phrase + description)).toEqual(["a2", "b1"]);
   });
 
-  test("200: an import without rows imports none", async () => {
+  test("200: an import without rows is accepted and counts 0 rows", async () => {
     for (const [body, type] of [
       ["[]", "application/json"],
       ['{"phrases":[]}', "application/json"],
@@ -292,7 +296,7 @@ describe("POST /v1/phrases/import", () => {
     }
   });
 
-  test("400: one bad row among 50,000 writes nothing and names its line", async () => {
+  test("400: one bad row among 50,000 is named by its line, and no row is written", async () => {
     const language = freshLanguage();
     const rows = Array.from({ length: 50_000 }, (_, n) => `${language},${n === 30_000 ? "" : `ord ${n}`}`);
     const { status, code, message, details } = await refusal(
@@ -353,7 +357,7 @@ describe("POST /v1/phrases/import", () => {
 });
 
 describe("DELETE /v1/phrases/:id", () => {
-  test("200 for the id even in upper case, and 404 for a repeat, since the phrase is gone", async () => {
+  test("200 for an id in upper case, after which the phrase is gone and a repeat is 404", async () => {
     const language = freshLanguage();
     const { id } = await demo.put({ language, phrase: "p" });
     const response = await demo.delete(id.toUpperCase());
@@ -362,7 +366,7 @@ describe("DELETE /v1/phrases/:id", () => {
     expect(await refusal(demo.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
-  test.for([randomUUID(), "nonsense", "%00", "a%2Fb"])("404 for %s, which is no phrase", async (id) => {
+  test.for([randomUUID(), "nonsense", "%00", "a%2Fb"])("404 for %s, which is the id of no phrase", async (id) => {
     expect(await refusal(demo.delete(id))).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 });

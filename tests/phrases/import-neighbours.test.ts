@@ -86,7 +86,7 @@ const forms = {
 } as const;
 
 test.for(Object.entries(forms))(
-  "four imports of %s at once cost a neighbour 2 s and phrases 160 MiB at most",
+  "four imports of %s at once delay a neighbour by under 2 s and take under 160 MiB of memory",
   { timeout: 120_000 },
   async ([, [type, body]]) => {
     const imports = Array.from({ length: importsAtOnce }, async () => (await attacker.import(body, type)).status);
@@ -98,7 +98,7 @@ test.for(Object.entries(forms))(
 );
 
 test.for(Object.entries(forms).filter(([name]) => name !== "rows of many mistakes"))(
-  "four refused imports of %s past the gateway cost at most 2 s and 160 MiB",
+  "four imports of %s refused by phrases delay a neighbour under 2 s, take under 160 MiB of memory",
   { timeout: 120_000 },
   async ([, [type, body]]) => {
     const format = type === "text/csv" ? PhraseFormat.CSV : PhraseFormat.JSON;

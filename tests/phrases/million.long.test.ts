@@ -126,7 +126,7 @@ test.for([
   { format: "csv", encoding: "gzip", needle: "\r\n", expected: million + 1, pauseMs: 0 },
   { format: "csv", encoding: "br", needle: "\r\n", expected: million + 1, pauseMs: 0 },
   { format: "csv", encoding: "identity", needle: "\r\n", expected: million + 1, pauseMs: 10_000 },
-])("a $format export of a million ($encoding, pause $pauseMs ms) costs no process over 64 MiB", async (run) => {
+])("a $format export of a million rows ($encoding, pause $pauseMs ms) takes at most 64 MiB of memory", async (run) => {
   await fresh(run.format, run.encoding);
   let paused = run.pauseMs === 0;
   await withinMemory(run, async () => {
@@ -221,7 +221,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
     }
   }
 
-  test("each hold the next 200 phrases in order, and read at most one more", async () => {
+  test("each hold the next 200 phrases in order, and read at most one more from the database", async () => {
     await withinMemory("all pages", async () => {
       let seen = 0;
       const { result, entries } = await reads(() =>
@@ -237,7 +237,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
   });
 
   test.for<Asked>([{}, { language: "sv" }, { contains: "NUMMER" }, { language: "sv", contains: "NUMMER" }])(
-    "asked for with %o hold the next phrases wherever they begin",
+    "asked for with %o hold the next phrases, both early and late in the order",
     async (asked) => {
       const last = size - 100;
       const starts = [...(asked.language ? [] : [0, rowsPerImport - 100]), rowsPerImport, 950_000, last];
@@ -259,7 +259,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
     { contains: "NÅL", language: "sv", where: "sv", limit: 1 },
     { contains: "saknas", language: "", where: "both languages", limit: 50 },
     { contains: "saknas", language: "sv", where: "sv", limit: 50 },
-  ])("of a search for $contains in $where, $limit a page, find all there is, once, in order", async (run) => {
+  ])("of a search for $contains in $where, $limit a page, find each match once, in order", async (run) => {
     const { limit, where: _where, ...asked } = run;
     const rows = asked.contains === "saknas" ? [] : planted;
     const english = asked.language === "" ? rows.filter((row) => row < rowsPerImport) : [];
@@ -303,7 +303,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
     }
 
     test.for(["?", "?contains=NUMMER&", "?language=sv&", "?language=sv&contains=NUMMER&"])(
-      "for %s show their phrases and numbers wherever they begin",
+      "for %s show their phrases and numbers, both early and late in the order",
       async (query) => {
         const begin = query.includes("language") ? rowsPerImport : 0;
         const textsFrom = (position: number) =>
@@ -333,7 +333,7 @@ describe("pages of a million phrases, and of 50,000 in another language", () => 
       },
     );
 
-    test("of a rare search lead by Next to every match, past empty pages that say to go on", async () => {
+    test("of a search with few matches lead by Next to every match, and empty ones say to go on", async () => {
       await withinMemory("the console's search", async () => {
         const found: string[] = [];
         let next: URL | undefined = new URL(`${base}?contains=N%C3%85L`);
@@ -379,7 +379,7 @@ function renameOneByOne() {
   };
 }
 
-test("an export of a million phrases shows one moment, though phrases are renamed meanwhile", async () => {
+test("an export of a million phrases shows their state at one moment, though some are renamed meanwhile", async () => {
   const rows = Array.from({ length: movers }, (_, n) => `${moverId(n)},sv,m ${n}`);
   expect((await demo.import(["id,language,phrase", ...rows].join("\n"))).status).toBe(200);
   await fresh("csv", "identity");

@@ -101,7 +101,7 @@ test.for(["csv", "json"])("a %s export imported into the same tenant changes not
   );
 });
 
-test("an export gives an empty tenant the same phrases but for their two dates", async () => {
+test("a CSV export imported into an empty tenant gives it the same phrases but for their two dates", async () => {
   const csv = await (await demo.get("?format=csv")).text();
   expect((await rival.import(csv)).status).toBe(200);
   const undated = async (dictionary: typeof demo) =>

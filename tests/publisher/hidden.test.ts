@@ -151,7 +151,7 @@ describe("searched on every path,", () => {
     expect(await seek(hidden)).not.toContain("The WITHHELD");
   });
 
-  test("a document that was killed is not found", async () => {
+  test("a core/image that was killed is not found", async () => {
     const hidden = marked("core/image", "KILLED");
     await publish(room, hidden.draft);
     await transition(room, hidden.id, "kill");
@@ -175,7 +175,7 @@ describe("searched on every path,", () => {
     ]);
   });
 
-  test("neither the version that is being edited nor a skipped one is found", async () => {
+  test("an unpublished version is not found, not even after a later one is published", async () => {
     const visible = marked("core/article", "LIVE");
     await publish(room, visible.draft);
     await edit(room, { ...visible.draft, title: "The SKIPPED" }, 1);

@@ -93,7 +93,7 @@ describe("versions", () => {
     await refusal(room.request(`/v1/publisher${path}/4`), 404, "NOT_FOUND");
   });
 
-  test("hold the exact bytes, which have the listed digest and a signature by a key of the trust list", async () => {
+  test("hold the exact signed bytes, with their digest and a signature by a key of the trust list", async () => {
     const draft = draftOf("core/article", { title: "Ø, 1.50 and \u2028", meta: { share: 1.5e-7 } });
     const id = await publish(room, draft);
     await transition(room, id, "withhold");
@@ -140,11 +140,11 @@ describe("versions", () => {
     return [...statuses, await status()];
   }
 
-  test("answer 304 until the next publication", async () => {
+  test("when listed, answer 304 until the next publication", async () => {
     expect(await statusesFor("/versions")).toEqual([304, 304, 200]);
   });
 
-  test("answer 304 one by one, even after the next publication", async () => {
+  test("when read one by one, answer 304 even after the next publication", async () => {
     expect(await statusesFor("/versions/1")).toEqual([304, 304, 304]);
   });
 });

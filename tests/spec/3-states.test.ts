@@ -89,7 +89,7 @@ describe("3: usable is the only status that can be read", () => {
     expect(await isReadable(id)).toBe(readable);
   });
 
-  test("meta.status is usable in every item that readers see", async () => {
+  test("meta.status is usable in every item of the newest page of articles", async () => {
     const id = await applyAll(["publish"]);
     const page = await success<Page>(room.request("/v1/documents?type=core/article"), 200);
     expect(page.items.map(({ meta }) => meta.status)).toEqual(page.items.map(() => "usable"));
@@ -106,7 +106,7 @@ describe("3: usable is the only status that can be read", () => {
 
 describe("3 row 2: reaching usable or withheld delivers a signed snapshot, and no other status does", () => {
   test.each(states.filter(({ snapshots }) => snapshots.length > 0))(
-    "$path: receivers get $snapshots",
+    "after $path the receiver gets $snapshots, signed",
     async ({ path, snapshots }) => {
       const id = await applyAll(path);
       for (const [index, status] of snapshots.entries()) {

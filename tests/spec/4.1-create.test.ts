@@ -60,7 +60,7 @@ describe("4.1 status 201", () => {
   });
 
   test.each(["core/newswire", "core/article", "core/image", "core/audio", "core/tag", "core/publisher-site"])(
-    "a document of the type %s, which every tenant knows, needs only id, type and title",
+    "a document of the built-in type %s needs only id, type and title",
     async (type) => {
       const id = randomUUID();
       expect(await success(post({ id, type, title: "t" }), 201)).toEqual({ id });
@@ -69,7 +69,7 @@ describe("4.1 status 201", () => {
   );
 
   test.each(["00000000-0000-0000-0000-000000000000", "018f3c2a-9b7e-7d10-a3c4-5e6f70819200"])(
-    "the id may be any UUID in its 8-4-4-4-12 form, such as %s",
+    "the UUID %s is taken as an id",
     async (id) => {
       expect(await success(post(wire({ id })), 201)).toEqual({ id });
     },
@@ -99,13 +99,13 @@ describe("4.1 status 201", () => {
   });
 
   test.each(["application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"'])(
-    "Content-Type %s is JSON",
+    "Content-Type %s is accepted as JSON",
     async (type) => {
       await success(post(wire(), { "content-type": type }), 201);
     },
   );
 
-  test("a body may have 1 MiB to the byte", async () => {
+  test("a body of exactly 1 MiB is accepted", async () => {
     const draft = wire({ content: { text: "" } });
     draft.title = "x".repeat(1024 * 1024 - JSON.stringify(draft).length + draft.title.length);
     expect(JSON.stringify(draft)).toHaveLength(1024 * 1024);
@@ -156,7 +156,7 @@ describe("4.1 rule 1: the id makes a retry safe", () => {
     await refusal(post(article({ id: `${id}x` })), 400, "INVALID_PAYLOAD");
   });
 
-  test("64 clients pushing the same document at once: one 201 and 63 times 409", async () => {
+  test("of 64 clients that push the same document at once, one gets 201 and 63 get 409", async () => {
     const draft = article();
     const statuses = await Promise.all(Array.from({ length: 64 }, async () => (await post(draft)).status));
     const count = (status: number) => statuses.filter((answered) => answered === status).length;
@@ -164,7 +164,7 @@ describe("4.1 rule 1: the id makes a retry safe", () => {
     expect((await stored(room, draft.id)).document.version).toBe(1n);
   });
 
-  test("64 clients pushing different content under one id: the content that was answered 201 is stored", async () => {
+  test("of 64 different documents pushed at once under one id, the one answered 201 is stored", async () => {
     const id = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 64 }, async (_, client) => (await post(wire({ id, title: `client ${client}` }))).status),
@@ -243,7 +243,7 @@ describe("4.1 rule 2: 400 INVALID_PAYLOAD for", () => {
     [{ links: [{ rel: "subject", type: "core/tag" }] }, "/links/0"],
     [{ unknown: 1 }, "/unknown"],
     [{ constructor: 1 }, "/constructor"],
-  ])("members %j, with the pointer, and nothing is stored", async (fault, pointer) => {
+  ])("members %j, with a pointer to the fault, and nothing is stored", async (fault, pointer) => {
     const draft = wire(fault);
     const { message, details } = await refusal(post(draft), 400, "INVALID_PAYLOAD");
     expect(message).toContain(pointer);
@@ -293,7 +293,7 @@ test("4.1 rule 2: JSON at the limits of what can be kept is taken, and comes bac
 });
 
 describe("4.1 rule 3 and 2.1: fields stamped by the platform", () => {
-  test("status, version, workflow and updated_at are the platform's, whatever the caller says", async () => {
+  test("status, version, workflow and updated_at that a caller claims are ignored", async () => {
     const claimed = { status: "usable", version: 99, workflowId: "mine", workflowVersion: 7 };
     const draft = article({ meta: { ...claimed, slug: "s" }, updated_at: "1999-01-01T00:00:00Z" });
     await success(post(draft), 201);
@@ -308,7 +308,7 @@ describe("4.1 rule 3 and 2.1: fields stamped by the platform", () => {
 describe("4.1: the wrapped form", () => {
   const payload = { type: "core/newswire", title: "Wrapped", meta: { priority: 2 }, content: { text: "x" } };
 
-  test("{version, payload} is taken: the platform supplies id, status and workflow, and answers the id", async () => {
+  test("{version, payload} is accepted: the platform supplies id, status and workflow, and answers the id", async () => {
     const { id } = await success<{ id: string }>(post({ version: 1, payload }), 201);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const { document, head } = await stored(room, id);
@@ -330,8 +330,8 @@ describe("4.1: the wrapped form", () => {
     ["payload not an object", { version: 1, payload: [] }, "/payload"],
     ["payload null", { version: 1, payload: null }, "/payload"],
     ["an id in the payload", { version: 1, payload: { ...payload, id: randomUUID() } }, "/payload/id"],
-    ["an id beside it", { version: 1, id: randomUUID(), payload }, "/id"],
-    ["an unknown member beside it", { version: 1, payload, extra: 1 }, "/extra"],
+    ["an id beside the payload", { version: 1, id: randomUUID(), payload }, "/id"],
+    ["an unknown member beside the payload", { version: 1, payload, extra: 1 }, "/extra"],
     ["a payload without title", { version: 1, payload: { type: "core/newswire" } }, "/payload/title"],
     ["a payload of unknown type", { version: 1, payload: { ...payload, type: "x" } }, "/payload/type"],
     [
@@ -339,7 +339,7 @@ describe("4.1: the wrapped form", () => {
       { version: 1, payload: { ...payload, meta: { priority: "" } } },
       "/payload/meta/priority",
     ],
-  ])("%s is 400 INVALID_PAYLOAD, at its place", async (_, body, pointer) => {
+  ])("%s is 400 INVALID_PAYLOAD, with a pointer to the fault", async (_, body, pointer) => {
     const { details } = await refusal(post(body), 400, "INVALID_PAYLOAD");
     expect(details?.map((detail) => detail.pointer)).toContain(pointer);
   });

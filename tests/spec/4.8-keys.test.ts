@@ -35,7 +35,7 @@ describe("4.8: the answer", () => {
     expect(Object.keys((await answer.json()) as object)).toEqual(["active", "keys"]);
   });
 
-  test("is the same without an Authorization header and with any", async () => {
+  test("is the same without an Authorization header and with an empty, a wrong or a valid one", async () => {
     using room = openNewsroom(stack.dev);
     const list = await readKeys();
     for (const authorization of ["", "Bearer nonsense", "Basic eDp5", `Bearer ${room.apiKey}`]) {
@@ -56,7 +56,7 @@ describe("4.8: the answer", () => {
     expect(headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("has no private key", async () => {
+  test("has no member for a private key or a secret", async () => {
     expect(await (await fetchKeys()).text()).not.toMatch(/private|secret|sealed|"d"/i);
   });
 });
@@ -86,14 +86,14 @@ describe("2.3: an entry", () => {
     }
   });
 
-  test("has null for its validUntil when its key signs, and only then", async () => {
+  test("has null for its validUntil when its key is the active one, and only then", async () => {
     const { active, keys } = await readKeys();
     expect(keys.filter(({ validUntil }) => validUntil === null).map(({ keyId }) => keyId)).toEqual([active]);
     const { validFrom } = keys.find(({ keyId }) => keyId === active)!;
     expect(Date.parse(validFrom)).toBeLessThanOrEqual(Date.now());
   });
 
-  test("of the next signing key is listed long before its validFrom", async () => {
+  test("of the next signing key is listed more than three hours before its validFrom", async () => {
     const { active, keys } = await readKeys();
     const next = keys.filter(({ keyId, validFrom }) => keyId !== active && Date.parse(validFrom) > Date.now());
     expect(next).toHaveLength(1);
@@ -108,7 +108,7 @@ describe("8: the trust list", () => {
     expect((await fetchKeys()).headers.get("cache-control")).toMatch(/^public, max-age=3600\b/);
   });
 
-  test("is 304 for its own ETag, and for no other", async () => {
+  test("is 304 for its own ETag, and 200 for another", async () => {
     const etag = (await fetchKeys()).headers.get("etag")!;
     const answer = await fetchKeys({ headers: { "if-none-match": etag } });
     expect([answer.status, await answer.text()]).toEqual([304, ""]);
@@ -123,7 +123,7 @@ describe("8: the trust list", () => {
 });
 
 describe("4.8: the signed statement about the list", () => {
-  test("is the same with 200 and 304", async () => {
+  test("holds for the list of a 200 and of the 304 after it, with the same revision", async () => {
     const answer = await fetchKeys();
     const body = await answer.text();
     const { keys, listKey, revision } = await verified(answer, body);
@@ -136,6 +136,7 @@ describe("4.8: the signed statement about the list", () => {
 
   test("may be read by pages of every origin", async () => {
     const { headers } = await fetchKeys({ headers: { origin: "https://example.org" } });
+    expect(headers.get("access-control-allow-origin")).toBe("*");
     const exposed = headers.get("access-control-expose-headers")?.split(", ");
     expect(exposed).toEqual(expect.arrayContaining(["vidimus-trust-statement", "vidimus-trust-signature"]));
   });

@@ -105,7 +105,7 @@ const malformed = (key: string) => [
 ];
 
 describe.each(v1Operations)("5: $method $url", (operation) => {
-  test("rule 4: a missing or malformed header is 401 UNAUTHORIZED, before the body is looked at", async () => {
+  test("rule 4: a missing or malformed Authorization header is 401, before the body is parsed", async () => {
     for (const authorization of malformed(room.apiKey)) {
       const answer = await call(operation, { body: "{", ...(authorization === undefined ? {} : { authorization }) });
       expect([authorization, answer.status]).toEqual([authorization, 401]);
@@ -114,7 +114,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     }
   });
 
-  test("rule 4: every invalid key gets the same 401 with the same headers", async () => {
+  test("rule 4: invalid keys of eight kinds get the same 401, with the same body and names of headers", async () => {
     const shape = async (answer: Promise<Response>) => {
       const { status, headers } = await answer;
       const names = Array.from(headers.keys(), (name) => name.toLowerCase());
@@ -130,7 +130,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     }
   });
 
-  test("rule 4: a key without the scope gets 403 FORBIDDEN, which names it, before the body is looked at", async () => {
+  test("rule 4: a key without the operation's scope gets 403, which names it, before the body is parsed", async () => {
     expect(everyScope).toContain(operation.scope);
     for (const [scope, key] of keyOf) {
       if (scope === operation.scope) {
@@ -159,7 +159,7 @@ describe.each(v1Operations)("5: $method $url", (operation) => {
     expect(await stateOfRoom()).toEqual(before);
   });
 
-  test("rule 2: the tenant is that of the key: a tenant in the query is refused, and its parameter named", async () => {
+  test("rule 2: a tenant in the query is refused with INVALID_QUERY, which names the parameter", async () => {
     for (const name of ["tenant", "tenantId", "tenant_id"]) {
       const answer = call(operation, { ...bearer(rival.apiKey), query: { [name]: room.tenantId } });
       expect((await refusal(answer, 400, "INVALID_QUERY")).message).toContain(`"${name}"`);
@@ -199,7 +199,7 @@ async function stateOfRoom() {
 }
 
 describe("5 rule 2: tenants side by side", () => {
-  test("the same document id may exist in both, and each tenant reads its own", async () => {
+  test("two tenants may have documents of the same id, and each reads only its own", async () => {
     const id = randomUUID();
     for (const [owner, title] of [
       [room, "Ours"],
@@ -219,7 +219,7 @@ describe("5 rule 2: tenants side by side", () => {
     expect(await titleFor(rival)).toEqual(["Theirs"]);
   });
 
-  test("the same phrase id may exist in both, and each tenant deletes its own", async () => {
+  test("two tenants may have phrases of the same id, and one's delete leaves the other's", async () => {
     const [ours, theirs] = [room, rival].map((owner) => openDictionary(stack.dev.gateway, owner.apiKey));
     const id = randomUUID();
     await ours!.put({ id, language: "nb", phrase: "vår" });
@@ -229,7 +229,7 @@ describe("5 rule 2: tenants side by side", () => {
     expect((await theirs!.delete(id)).status).toBe(404);
   });
 
-  test("a tenant in every row and column of a phrase import is ignored", async () => {
+  test("a tenant named in a phrase import, in JSON or CSV, is ignored", async () => {
     const dictionary = openDictionary(stack.dev.gateway, rival.apiKey);
     const before = await stateOfRoom();
     const claim = { tenant: room.tenantId, tenantId: room.tenantId, tenant_id: room.tenantId };
@@ -262,7 +262,7 @@ describe("5 rules 1, 3 and 7: keys", () => {
     expect(new Set(keys.map(({ key }) => prefixOf(key))).size).toBe(5);
   });
 
-  test("the scheme Bearer may be written in any case", async () => {
+  test("the scheme Bearer may be written in lower or upper case", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER"]) {
       const headers = { authorization: `${scheme} ${room.apiKey}` };
       await success(fetch(`${stack.dev.gateway}/v1/documents?type=core/article`, { headers }), 200);
@@ -277,7 +277,7 @@ describe("5 rules 1, 3 and 7: keys", () => {
     await expect(tenants.access.createApiKey(request, as("owner"))).resolves.toBeDefined();
   });
 
-  test("a key is shown once: neither a list nor its row has the secret, and the row has a hash", async () => {
+  test("a key's secret is in neither the list of keys nor the key's row, which has a hash of the key", async () => {
     const { key } = await tenants.issue(room.tenantId);
     const { apiKeys } = await tenants.access.listApiKeys({ tenantId: room.tenantId }, asAdmin);
     const secret = key.slice(`vk_${prefixOf(key)}_`.length);
@@ -305,14 +305,14 @@ describe("5 rules 1, 3 and 7: keys", () => {
     expect(await statuses()).toEqual([403, 200]);
   });
 
-  test("the scopes are a closed set: no key can be made with any other scope", async () => {
+  test("a key with an unknown scope cannot be made, even if its other scope is valid", async () => {
     for (const scope of ["admin", "*", "documents:*", "documents:read", "", "publisher:read "]) {
       const request = { tenantId: room.tenantId, name: "x", scopes: ["publisher:read", scope] };
       await expect(tenants.access.createApiKey(request, asAdmin)).rejects.toThrow(/invalid_argument/);
     }
   });
 
-  test("a lost key is reissued: rolled with overlap, both work, and the new one has the old one's scopes", async () => {
+  test("a key rolled with overlap still works, as does the new key, which has the same scopes", async () => {
     const old = await tenants.issue(room.tenantId, ["publisher:read"]);
     const { secret } = await tenants.access.rollApiKey(
       { tenantId: room.tenantId, keyId: old.keyId, overlap: { seconds: 3600n, nanos: 0 } },

@@ -48,7 +48,7 @@ describe("6: a delivery can be verified", () => {
     expect(await failedChecks(await published(), secret, keys)).toEqual([]);
   });
 
-  test("the library for receivers and that of Standard Webhooks accept a delivery, and no changed one", async () => {
+  test("@vidimus/verify and the library of Standard Webhooks accept a delivery, and refuse a changed one", async () => {
     const { headers, body } = await published({ title: 'A "quoted" ,"snapshot":{} title' });
     const list = trustListAt(`${stack.dev.gateway}/api/keys`);
     const delivery = await verifyDelivery({ headers, body }, { secret, keys: list });
@@ -83,7 +83,7 @@ describe("6: a delivery can be verified", () => {
     expect(snapshot.meta).toEqual({ ...meta, status: "usable", version: 1 });
   });
 
-  test("a change is refused by exactly the checks that cover it", async () => {
+  test("a change of body, header, secret or key fails exactly the checks that cover it", async () => {
     const webhook = await published({ title: "Ferry cancelled" });
     const refusedBy = (other: Webhook, otherSecret = secret, otherKeys: readonly TrustedKey[] = keys) =>
       failedChecks(other, otherSecret, otherKeys);
@@ -119,7 +119,7 @@ describe("6: what a delivery carries", () => {
     expect(canonical(JSON.parse(text))).toBe(text);
   });
 
-  test("the members in their order, compact, snapshot last", async () => {
+  test("its members in a fixed order, snapshot last, as JSON without whitespace", async () => {
     const { body } = await published();
     const payload = payloadOf({ body });
     expect(Object.keys(payload)).toEqual(["id", "type", "timestamp", "data"]);
@@ -129,7 +129,7 @@ describe("6: what a delivery carries", () => {
     expect(body.toString()).toBe(JSON.stringify(payload));
   });
 
-  test("a statement of nine lines, with tenant, document, version, status, time, key and digest", async () => {
+  test("a statement of format, tenant, document, sequence, version, status, time, key and digest", async () => {
     const before = Date.now();
     const { data } = payloadOf(await published());
     const lines = data.signature.statement.split("\n");
@@ -163,7 +163,7 @@ describe("6: what a delivery carries", () => {
     expect(Math.abs(Number(webhook.headers["webhook-timestamp"]) * 1000 - Date.now())).toBeLessThan(60_000);
   });
 
-  test("no credentials in its headers", async () => {
+  test("neither the endpoint's secret nor an Authorization in its headers", async () => {
     const webhook = await published();
     expect(JSON.stringify(webhook.headers)).not.toContain(secret.replace("whsec_", ""));
     expect(webhook.headers).not.toHaveProperty("authorization");
@@ -192,13 +192,14 @@ describe("6: what a delivery carries", () => {
 });
 
 describe("6: the endpoints that get a delivery", () => {
-  test("every endpoint of the tenant gets the same body, signed with its own secret", async () => {
+  test("two endpoints of a tenant get the same body, each signed with its own secret", async () => {
     await using second = await openReceiver();
     const { secret: secondSecret } = await room.endpoints.createEndpoint({ tenantId: room.tenantId, url: second.url });
     const mine = await published();
     const copy = await second.about(payloadOf(mine).data.documentId);
     expect(copy.body).toEqual(mine.body);
     expect(secondSecret).not.toBe(secret);
+    expect(await failedChecks(mine, secret, keys)).toEqual([]);
     expect(await failedChecks(copy, secondSecret, keys)).toEqual([]);
     expect(await failedChecks(copy, secret, keys)).toEqual(["hmac", "standard-webhooks"]);
   });
@@ -215,7 +216,7 @@ describe("6: the endpoints that get a delivery", () => {
     expect(receiver.received.map((webhook) => payloadOf(webhook).data.documentId)).not.toContain(theirs);
   });
 
-  test("a refused delivery is repeated before a newer one, with the same id and body", async () => {
+  test("a refused delivery is repeated before its document's next one, with the same id and body", async () => {
     let refusals = 0;
     receiver.answerWith(() => ((refusals += 1) === 1 ? 503 : 204));
     const first = await published();

@@ -58,7 +58,7 @@ describe("7: each code and its status", () => {
     expect((await refusal(answer, 403, "FORBIDDEN")).message).toContain("publisher:read");
   });
 
-  test("NOT_FOUND is 404: what does not exist in this tenant", async () => {
+  test("NOT_FOUND is 404: a phrase that does not exist", async () => {
     await refusal(room.request(`/v1/phrases/${randomUUID()}`, { method: "DELETE" }), 404, "NOT_FOUND");
   });
 
@@ -69,7 +69,7 @@ describe("7: each code and its status", () => {
   });
 });
 
-describe("7: beyond the list, still in the envelope", () => {
+describe("7: unknown paths and parameters, methods and bodies, refused in the envelope", () => {
   test.each([
     "/v1",
     "/v1/",
@@ -115,7 +115,7 @@ describe("7: beyond the list, still in the envelope", () => {
 
   const withBody = operations.filter(({ body }) => body);
 
-  test.each(withBody)("415 for another type, charset or encoding at $method $url", async (operation) => {
+  test.each(withBody)("415 for another or no type, another charset, or gzip at $method $url", async (operation) => {
     const path = operation.url.replaceAll(/:\w+/g, randomUUID());
     const type = operation.body!.type;
     for (const headers of [
@@ -221,8 +221,8 @@ describe("7: malformed HTTP", () => {
       "POST /v1/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       400,
     ],
-    ["headers beyond measure", `GET /api/keys HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(70_000)}\r\n\r\n`, 400],
-  ])("%s: one answer in the envelope", async (_, request, expected) => {
+    ["a header of 70,000 characters", `GET /api/keys HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(70_000)}\r\n\r\n`, 400],
+  ])("%s: one 400, in the envelope", async (_, request, expected) => {
     const { status, body } = await raw(request);
     expect(status).toBe(expected);
     expect(JSON.parse(body)).toEqual({
@@ -240,7 +240,7 @@ test.each(byUrl)("OPTIONS is 204 with the served methods in Allow: $url", async 
   expect(options.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(served));
 });
 
-test("only the trust list may be read by pages of other origins", async () => {
+test("OPTIONS allows pages of other origins at /api/keys, and at no other URL", async () => {
   for (const { url } of byUrl) {
     const { headers } = await optionsOf(url);
     expect([url, headers.get("access-control-allow-origin")]).toEqual([url, url === "/api/keys" ? "*" : null]);
@@ -255,13 +255,13 @@ const answersOfEachKind = () =>
     ),
   );
 
-test("every answer has a request id of its own, whatever the caller sends", async () => {
+test("answers of four kinds each have a request id of their own, not the caller's", async () => {
   const answers = await answersOfEachKind();
   const ids = answers.map(({ headers }) => headers.get("x-request-id"));
   expect(new Set(ids).size).toBe(4);
   expect(ids).not.toContain("mine");
 });
 
-test("every answer has X-Content-Type-Options", async () => {
+test("answers of four kinds have X-Content-Type-Options: nosniff", async () => {
   for (const { headers } of await answersOfEachKind()) expect(headers.get("x-content-type-options")).toBe("nosniff");
 });

@@ -10,17 +10,14 @@ interface CollectionBackup {
 /** All rows of a database as they were at one moment, and its indexes. */
 export type DatabaseBackup = readonly CollectionBackup[];
 
-/**
- * Reads a database as it is now: the rows of all collections at the same point of the oplog, and
- * beside them the indexes, which nothing changes meanwhile.
- */
+/** The indexes are read outside of the session, so nothing may change them meanwhile. */
 export async function backUp(client: MongoClient, database: string): Promise<DatabaseBackup> {
   const db = client.db(database);
   const names = await db.listCollections({ type: "collection" }, { nameOnly: true }).toArray();
   return readOneMoment(client, async (session) => {
     const backup: CollectionBackup[] = [];
     for (const { name } of names) {
-      // Without promotion a number comes back in the type that it has.
+      // Without promotion numbers keep their BSON types, so they are restored as they were.
       const rows = await db.collection(name).find({}, { session, promoteValues: false }).toArray();
       backup.push({ name, rows, indexes: await db.collection(name).indexes() });
     }
@@ -28,7 +25,6 @@ export async function backUp(client: MongoClient, database: string): Promise<Dat
   });
 }
 
-/** Replaces everything in a database by what a backup holds. */
 export async function restoreBackup(db: Db, backup: DatabaseBackup): Promise<void> {
   await db.dropDatabase();
   for (const { name, rows, indexes } of backup) {

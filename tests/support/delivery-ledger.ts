@@ -19,7 +19,6 @@ export interface Post {
   status?: number;
 }
 
-/** Answers a webhook. A receiver answers 204 until it is given another. */
 export type Answer = (post: Post, response: ServerResponse, request: IncomingMessage) => void;
 
 /**
@@ -46,7 +45,6 @@ export class DeliveryLedger {
     return post;
   }
 
-  /** Notes the status of an answer. A snapshot with a 2xx counts as accepted from then on. */
   noteAnswer(post: Post, status: number): void {
     post.status = status;
     if (status < 200 || status > 299) return;
@@ -72,7 +70,7 @@ export class DeliveryLedger {
     });
   }
 
-  /** Everything that breaks a promise: the order, or a repeat that is another webhook. */
+  /** Posts that break the order of their document, and repeats with another id or body. */
   faults(): string[] {
     const faults: string[] = [];
     const known = new Map<string, string>();
@@ -95,8 +93,8 @@ export class DeliveryLedger {
   }
 
   /**
-   * Waits until every snapshot was accepted, or a newer one of its document; then checks that no
-   * promise is broken.
+   * Waits until every snapshot was accepted, or a newer one of its document; then expects no
+   * `faults`.
    *
    * @param options.each every snapshot itself must be accepted
    */
@@ -118,7 +116,6 @@ export interface LedgerReceiver extends AsyncDisposable {
 
 const accept: Answer = (_post, response) => response.writeHead(204).end();
 
-/** Makes a request listener that notes each webhook and its answer in the ledger. */
 export function ledgerListener(ledger: DeliveryLedger, answer: () => Answer): RequestListener {
   return (request, response) => {
     const chunks: Buffer[] = [];
@@ -138,7 +135,7 @@ export function ledgerListener(ledger: DeliveryLedger, answer: () => Answer): Re
   };
 }
 
-/** Opens a receiver on a free port of 127.0.0.1; it answers 204 unless told otherwise. */
+/** Opens a receiver on a free port of 127.0.0.1. It answers 204 until `answerWith` is called. */
 export async function openLedgerReceiver(): Promise<LedgerReceiver> {
   const ledger = new DeliveryLedger();
   let answer = accept;

@@ -22,9 +22,7 @@ interface Broker {
   start(isWiped?: boolean): Promise<void>;
 }
 
-/**
- * Signing, documents and several delivery processes, each of which can be killed and started again.
- */
+/** Services as processes, without a gateway: every tenant id counts as known. */
 export interface DeliveryStack extends AsyncDisposable {
   readonly signing: ReplicaProcess;
   readonly documents: ReplicaProcess;
@@ -42,11 +40,11 @@ interface DeliveryStackOptions {
   readonly mongoUrl: string;
   /** 3 by default. */
   readonly deliveries?: number;
-  /** Settings on top of those of the dev stack. */
+  /** Settings of every process; ports, addresses and databases cannot be set. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Starts the processes on free ports, with databases of their own. Every tenant id is known. */
+/** Starts the processes on free ports, with databases of their own. */
 export async function openDeliveryStack(options: DeliveryStackOptions): Promise<DeliveryStack> {
   const { mongoUrl, deliveries: count = 3, env = {} } = options;
   await using stack = new AsyncDisposableStack();

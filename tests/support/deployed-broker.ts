@@ -13,13 +13,13 @@ interface DeployedBrokerOptions {
   readonly tls: TlsFiles;
   /** Port for the other servers of its cluster. Without one the server is alone. */
   readonly clusterPort?: number;
-  /** Port of the server's monitoring endpoint. */
+  /** Without it the server has no monitoring endpoint. */
   readonly monitorPort?: number;
 }
 
 /**
- * Starts the broker of deploy/k8s on 127.0.0.1: one server of the cluster, with other paths and
- * ports, and services of the trust domain `vidimus.localhost`.
+ * Starts a server on 127.0.0.1 with the broker configuration of deploy/k8s, but for paths and
+ * ports. Its permissions are for services of the trust domain `vidimus.localhost`.
  */
 export async function openDeployedBroker(options: DeployedBrokerOptions): Promise<BackingServer> {
   const { folder, monitorPort } = options;

@@ -24,7 +24,7 @@ export async function phrasesOf(response: Promise<Response>): Promise<PhraseJson
   return ((await answer.json()) as { data: { phrases: PhraseJson[] } }).data.phrases;
 }
 
-/** A tenant's dictionary over public HTTP. */
+/** Calls of `/v1/phrases` with a key; only `put` requires success. */
 export function openDictionary(gateway: string, apiKey: string) {
   const url = `${gateway}/v1/phrases`;
   const authorization = `Bearer ${apiKey}`;

@@ -44,6 +44,6 @@ const withheldWhileEdited: readonly Step[] = [
 
 /**
  * Together these cover transitions with and without a snapshot, of the head and of an older
- * version, and an edit, which writes a new head and keeps the one before as an older version.
+ * version, and an edit.
  */
 export const lifecycles = [withdrawnAndKilled, editedWhilePublished, throughReview, withheldWhileEdited] as const;

@@ -96,7 +96,6 @@ function emptyTrace(): Record<keyof Trace, unknown[]> {
   return { heads: [], versions: [], history: [], publications: [], snapshots: [], slugs: [] };
 }
 
-/** The steps of an article that were known to be done at some moment. */
 type Known = Pick<Tracked, "draft" | "lifecycle" | "done" | "isUnsure">;
 
 /**
@@ -151,8 +150,8 @@ function standing(steps: readonly Step[], trace: Trace): Record<string, [unknown
 }
 
 /**
- * Checks of the rows behind publisher reads, which must have the newest snapshot's bytes under its
- * slug, or a tombstone.
+ * Checks of the rows behind publisher reads: bytes and slug of the newest snapshot, or a tombstone
+ * if it is withheld.
  */
 function readers(
   steps: readonly Step[],
@@ -178,7 +177,7 @@ function readers(
   };
 }
 
-/** The content of all versions, newest first. */
+/** The content of the head, then that of the older versions. */
 function texts({ heads, versions }: Trace): string[] {
   return [...heads, ...versions].map(({ title, meta, content, links }) =>
     [title, meta, content, links].map((part) => Buffer.from(part.value()).toString()).join("\n"),

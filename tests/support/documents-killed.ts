@@ -22,8 +22,8 @@ let traces: Map<string, Trace>;
 const halves: string[] = [];
 
 /**
- * Kills the documents process under load, and tests that no acknowledged write is lost or half
- * done.
+ * Registers a hook that kills the documents process under load, and tests of what is stored, read
+ * and delivered afterwards. A file can call it once.
  */
 export function describeKills(kills: number): void {
   beforeAll(async () => {
@@ -53,7 +53,7 @@ export function describeKills(kills: number): void {
   describe(`after ${kills} kills of the documents process under load`, promises);
 }
 
-/** Faults of the rows that the dead process left, before the next process repairs any. */
+/** Faults of the rows that the dead process left, before the next process could change them. */
 async function halfTransitions(): Promise<string[]> {
   // A call in flight while MongoDB is read may be stored or not.
   const known = load.tracked.map((tracked) => ({ ...tracked, isUnsure: true }));

@@ -21,7 +21,7 @@ export interface Load {
   /** Every article whose create was acknowledged. */
   readonly tracked: readonly Tracked[];
   readonly counts: Readonly<Record<"created" | "transitioned" | "createUnknown" | "transitionUnknown", number>>;
-  /** Answers that break a promise. */
+  /** Wrong answers, and calls whose outcome was still unknown after `deadlineMs`. */
   readonly faults: readonly string[];
   /** Begins no further creates and steps. Resolves when no call is in flight. */
   stop(): Promise<void>;
@@ -34,7 +34,6 @@ const queueMax = 60;
 /** A caller repeats a call for at most this time. */
 const deadlineMs = 60_000;
 
-/** Starts the load; it goes on until it is stopped. */
 export function startLoad(room: Newsroom): Load {
   const load = new RunningLoad(room);
   load.start();
@@ -111,8 +110,9 @@ class RunningLoad implements Load {
   }
 
   /**
-   * Does a step. When its answer is lost, every second caller leaves it, and the rows must be whole
-   * without a repeat; the others read the history, and repeat the step if it is missing there.
+   * Does a step. Every second lost answer ends the steps of its article, whose rows must be whole
+   * without a repeat. After the others the caller reads the history, and repeats the step if it is
+   * missing there.
    *
    * @returns whether the step is known to be done
    */
@@ -171,9 +171,8 @@ function isUnknown(error: unknown): boolean {
   return error instanceof ConnectError && [Code.Unavailable, Code.DeadlineExceeded].includes(error.code);
 }
 
-/** The time within which a caller repeats a call. */
 class Deadline {
-  /** Whether an earlier attempt got no answer. */
+  /** Whether the outcome of an earlier attempt is unknown. */
   lost = false;
   readonly #what: string;
   readonly #until = performance.now() + deadlineMs;

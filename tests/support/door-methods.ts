@@ -14,13 +14,12 @@ export const nameOf = (method: DescMethod): string => `${method.parent.typeName}
 export const methodsOf = (services: readonly DescService[]): DescMethod[] =>
   services.flatMap(({ methods }) => [...methods]);
 
-/** A caller with a certificate, or without one, that believes any server of the authority. */
+/** A client that checks the authority of a server's certificate, but not the server's name. */
 interface DoorCaller extends Disposable {
-  /** Calls a method with a request. Returns the code of its failure; "ok" when it succeeded. */
   call(method: DescMethod, request?: object, role?: string): Promise<keyof typeof Code | "ok">;
 }
 
-/** Opens a caller at a door. `caFile` is that of the servers' authority. */
+/** `caFile` is that of the servers' authority; without `files` the caller has no certificate. */
 export function callerAt(target: string, caFile: string, files?: TlsFiles): DoorCaller {
   const pem = (file: string) => readFileSync(file);
   const own = files ? ([pem(files.keyFile), pem(files.certFile)] as const) : [];
@@ -32,7 +31,7 @@ export function callerAt(target: string, caFile: string, files?: TlsFiles): Door
   };
 }
 
-/** Calls a method. Returns the code of its failure; "ok" when it succeeded. */
+/** Of a stream, the first message is enough for "ok". */
 export async function codeOfCall(
   transport: Transport,
   method: DescMethod,

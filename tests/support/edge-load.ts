@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { article } from "./newsroom.ts";
 import type { ReplicaProcess } from "./replica-process.ts";
 
-/** A request that the load has sent and that has ended. */
+/** A request that has ended; one that found no ready gateway was not sent. */
 export interface Exchange {
   readonly kind: "create" | "list" | "by id" | "by slug" | "phrases" | "keys";
   readonly gateway: string;
@@ -12,7 +12,7 @@ export interface Exchange {
   readonly sentMs: number;
   /** Until the whole answer was read. */
   readonly tookMs: number;
-  /** Status of the answer, or the error of a request without one. */
+  /** The status of a success; otherwise status and body, or why there is no answer. */
   readonly outcome: number | string;
   /** Id of the document that a create sent. */
   readonly documentId?: string;
@@ -38,7 +38,7 @@ interface LoadOptions {
 const createEveryMs = 10;
 const readEveryMs = 20;
 const readyEveryMs = 50;
-/** Longer than the gateway takes for these requests, whose RPCs end after 10 s. */
+/** Longer than the 10 s after which the gateway's RPCs end, except the export of phrases. */
 const timeoutMs = 30_000;
 
 /**

@@ -65,7 +65,6 @@ export class EditorialLoad implements AsyncDisposable {
     }
   }
 
-  /** Resolves when the calls under way have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#loops;

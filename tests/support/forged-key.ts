@@ -11,7 +11,7 @@ export function forgedKey(prefix = randomText(12)): string {
   return body + checksum(body);
 }
 
-/** The visible part of a key. */
+/** The part of a key that may be shown. */
 export function prefixOf(key: string): string {
   return key.split("_")[1] ?? "";
 }

@@ -28,13 +28,12 @@ export async function killInTransaction(stack: ProcessConstellation, mongo: Mong
   return pid;
 }
 
-/** Resolves when a new documents process runs in place of the killed one. */
+/** Resolves when a documents process with another pid runs, ready or not. */
 export async function untilRestarted(stack: ProcessConstellation, pid: number): Promise<void> {
   const restarted = async () => expect(await documentsPid(stack)).not.toBe(pid);
   await vi.waitFor(restarted, { timeout: 20_000, interval: 20 });
 }
 
-/** Resolves when many more creates and transitions were acknowledged. */
 export async function untilServed({ counts }: Load): Promise<void> {
   const { created, transitioned } = counts;
   // Far more than are in flight at once, so most of them began after this call.

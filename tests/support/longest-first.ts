@@ -23,8 +23,8 @@ export const longest = [
 const projects = ["e2e", "integration", "unit"];
 
 /**
- * Starts the longest files first, so that none runs alone at the end. Vitest itself sorts by the
- * durations of earlier runs, which a fresh clone lacks, and then by size.
+ * Starts the longest files of a project first, so that none runs alone at the end. Vitest itself
+ * sorts by the durations of earlier runs, and in a fresh clone, which has none, by size.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

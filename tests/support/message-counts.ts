@@ -4,7 +4,6 @@ import { type MongoCommand, mongoCommands } from "@vidimus/kit/mongo/mongo";
 import { patient } from "@vidimus/kit/testing/patient";
 import { vi } from "vitest";
 
-/** What an operation cost in messages. */
 export interface Messages {
   /** RPCs that were answered, for example "BatchCreateDocuments". */
   readonly rpcs: readonly string[];
@@ -15,13 +14,16 @@ export interface Messages {
   readonly commands: readonly string[];
 }
 
-/** Counts what an operation costs in messages of documents. Open it before the constellation. */
+/**
+ * Counts what an operation costs in messages of documents. Open it before the constellation:
+ * clients that are open already report nothing.
+ */
 export class MessageCounter implements Disposable {
   readonly #commands: CommandCounter = countCommands("vidimus-documents");
 
   /**
-   * Runs `work`. Returns the messages that it caused. Messages of delivery are left out,
-   * because delivery sends them whenever a snapshot is pending or it looks through signatures.
+   * Runs `work`. Returns the messages that it caused, without RPCs of `ofDelivery` and without
+   * commands on `snapshots`, because delivery and signing may cause these meanwhile.
    */
   async during({ dev }: Constellation, work: () => Promise<unknown>): Promise<Messages> {
     const before = await handled(dev.ops.documents);
@@ -40,7 +42,7 @@ export class MessageCounter implements Disposable {
 const idle = new Set(["aggregate delivery.deliveries"]);
 const idleCollections = /[.](?:replicas|signers|ring|tenants)$/;
 
-/** Counts what a snapshot costs in all services. Open it before the constellation. */
+/** Counts what a snapshot costs in all services. Open it, too, before the constellation. */
 export class SnapshotCosts implements Disposable {
   readonly #seen: string[] = [];
   readonly #note = (message: unknown) => {
@@ -55,8 +57,8 @@ export class SnapshotCosts implements Disposable {
   }
 
   /**
-   * Returns, sorted, what was sent from the call of `publish` until its snapshot was delivered and
-   * settled.
+   * Returns, sorted, the commands that were sent from the call of `publish` until its snapshot was
+   * delivered and settled, and the RPCs about snapshots that documents and signing answered.
    */
   async ofPublication({ dev }: Constellation, publish: () => Promise<unknown>): Promise<Messages> {
     const before = await this.#handled(dev);

@@ -30,7 +30,7 @@ export function as(role: string) {
   return { headers: { "vidimus-role": role, "vidimus-actor": `test-${role}` } };
 }
 
-/** A complete article that can be published without edits. */
+/** An article that can be published without edits. */
 export function article(overrides: object = {}): { id: string } & Record<string, unknown> {
   const id = randomUUID();
   return {
@@ -59,7 +59,7 @@ function openEndpoints(dev: Omit<DevJson, "pids">): RpcClient<typeof EndpointSer
   return Object.assign(client, { [Symbol.dispose]: () => transport.close() });
 }
 
-/** Opens a tenant of a running constellation. */
+/** The key is "" when `dev` does not list the tenant. */
 export function openNewsroom(dev: Omit<DevJson, "pids">, tenantId = "demo"): Newsroom {
   const apiKey = dev.tenants.find(({ id }) => id === tenantId)?.apiKey ?? "";
   const documents = openDevClient(dev, "documents", DocumentService);

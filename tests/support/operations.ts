@@ -22,7 +22,6 @@ interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly enum?: readonly string[] }>>;
 }
 
-/** Every operation of the public API. */
 export const operations: readonly Operation[] = routes.map(toOperation);
 
 function toOperation(route: (typeof routes)[number]): Operation {
@@ -47,9 +46,7 @@ interface Variation {
   readonly body?: string;
 }
 
-/**
- * Calls an operation by its example, except for the variation. A document in the body has a new id.
- */
+/** Calls an operation by its example, except for the variation. */
 export function callOperation(gateway: string, operation: Operation, variation: Variation = {}): Promise<Response> {
   const { authorization, pathValue = randomUUID(), query, body } = variation;
   const path = operation.url.replaceAll(/:\w+/g, (name) => (name === ":n" ? "1" : encodeURIComponent(pathValue)));

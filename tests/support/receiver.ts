@@ -3,15 +3,14 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { vi } from "vitest";
 
-/** A webhook as it arrived. */
 export interface Webhook {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
 /**
- * An HTTP receiver that records webhooks in the order of their arrival. Its answers repeat the
- * request's credential, as the error pages of some servers do.
+ * An HTTP receiver that records webhooks in the order of their arrival. Answers other than 204
+ * repeat the request's credential, as the error pages of some servers do.
  */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;

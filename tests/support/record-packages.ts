@@ -1,6 +1,6 @@
 /**
- * For `node --import`: appends to the file RECORDED_PACKAGES which packages of OpenTelemetry a
- * service loads, one line each: the service and the package.
+ * For `node --import`: appends to the file that RECORDED_PACKAGES names a line for each package of
+ * OpenTelemetry that a process loads: the service, or "another program", and the package.
  */
 import { appendFileSync } from "node:fs";
 import { registerHooks } from "node:module";

@@ -4,7 +4,7 @@ import type { ServiceName, ServicePorts } from "@vidimus/devstack/stack/program-
 import { startServiceProcess, untilServiceReady } from "@vidimus/devstack/stack/service-process";
 import { vi } from "vitest";
 
-/** One of several processes of a service. */
+/** A process of a service; each start keeps its ports and log, and changes its pid. */
 export interface ReplicaProcess extends AsyncDisposable {
   readonly name: string;
   /** Base URL of the public API, of gateways only. */
@@ -78,7 +78,6 @@ export async function openReplica(options: ReplicaOptions): Promise<ReplicaProce
   };
 }
 
-/** Resolves when a process has handled `calls` more RPCs. */
 export async function untilUsed(replica: ReplicaProcess, calls = 10): Promise<void> {
   const before = await replica.handledCalls();
   await vi.waitUntil(async () => (await replica.handledCalls()) >= before + calls, { timeout: 10_000, interval: 50 });
@@ -87,7 +86,6 @@ export async function untilUsed(replica: ReplicaProcess, calls = 10): Promise<vo
 /** Ports at which nothing listens, for services that the test does without. */
 const noPorts: ServicePorts = { grpc: 1, mesh: 1, ops: 1, http: 1 };
 
-/** The ports of a stack in which no service listens. */
 export const nowhere: StackPorts = {
   signing: noPorts,
   documents: noPorts,

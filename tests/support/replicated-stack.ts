@@ -23,11 +23,11 @@ type OwnPorts = Required<ServicePorts>;
 
 /**
  * Long enough for `EdgeLoad`, which asks for readiness every 50 ms, to notice that a process is not
- * ready. A deployment has more.
+ * ready. deploy/k8s waits longer.
  */
 const drainDelayMs = 1_000;
 
-/** Starts the processes on free ports, with databases of their own, and creates the tenants. */
+/** Starts the processes on free ports, with new databases and the tenants `demo` and `rival`. */
 export async function openReplicatedStack(mongoUrl: string): Promise<ReplicatedStack> {
   await using stack = new AsyncDisposableStack();
   const dir = stack.use(openTestFolder("replicas")).path;

@@ -4,7 +4,7 @@ import { createSecretKey } from "node:crypto";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 
-/** Bytes that only their owners may have. */
+/** From the name of a secret to its bytes, and to the services that may have them. */
 type Secrets = Readonly<Record<string, { readonly bytes: Buffer; readonly owners: readonly string[] }>>;
 
 /** The beginning of a private Ed25519 key in PKCS #8, before its 32 secret bytes. */
@@ -45,9 +45,8 @@ export async function rawSecrets(stateDir: string, ledger: Db, endpointSecret: s
 }
 
 /**
- * Looks for secrets in the environments and open files of the processes that are not their owners,
- * in all logs, and in what the broker stores, and in these environments also for the paths of the
- * secrets' files.
+ * Looks for secrets in all logs, in what the broker stores, and in the environments and open files
+ * of processes that do not own them. Their environments must not name the file of a secret, either.
  *
  * @returns what was found where
  */

@@ -3,13 +3,10 @@ import type { ServiceName } from "@vidimus/devstack/stack/program-names";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** The end of a service process. */
 interface StartEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The whole of stderr. */
   readonly stderr: string;
-  /** From the start of the process to its end. */
   readonly tookMs: number;
 }
 

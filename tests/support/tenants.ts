@@ -25,16 +25,14 @@ interface IssuedKey {
 /** Creates tenants and keys in a running constellation, so that tests share none. */
 export interface Tenants extends Disposable {
   readonly access: RpcClient<typeof AccessService>;
-  /** Creates a tenant with a key of every scope. */
+  /** Creates a tenant with a key of every scope. Disposing `Tenants` closes the newsroom. */
   create(): Promise<Newsroom>;
   /** Creates a key of a tenant, by default of every scope. */
   issue(tenantId: string, scopes?: readonly string[], expiresAt?: Date): Promise<IssuedKey>;
 }
 
-/** Call options of an administrator. */
 export const asAdmin = as("admin");
 
-/** Opens the access service behind a constellation's gateway. */
 export function openTenants(dev: Omit<DevJson, "pids">): Tenants {
   const access = openDevClient(dev, "access", AccessService);
   const opened = new DisposableStack();

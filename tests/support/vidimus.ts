@@ -2,7 +2,6 @@ import { runCli } from "@vidimus/cli/run-cli";
 import { PassThrough, Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** How a command ended, and all that it wrote. */
 interface CommandEnd {
   readonly code: number;
   readonly stdout: string;

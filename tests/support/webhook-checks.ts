@@ -13,7 +13,6 @@ export interface TrustedKey {
   readonly validUntil: string | null;
 }
 
-/** The independent checks of a receiver. */
 export const checkNames = ["ed25519", "snapshot", "hmac", "standard-webhooks", "digest"] as const;
 
 const utf8 = (text: string) => new TextEncoder().encode(text);

@@ -50,7 +50,7 @@ async function send(room: Newsroom, method: string, path: string, body?: unknown
 const register = (body: object) => send(demo, "POST", base, body);
 
 describe("an endpoint over REST", () => {
-  test("is registered, read, changed, paused, resumed, rotated, tested and removed", async () => {
+  test("is registered, read, changed, disabled, enabled, rotated, tested and removed", async () => {
     const made = await register({
       url: receiver.url,
       documentTypes: ["core/article"],
@@ -101,7 +101,7 @@ describe("an endpoint over REST", () => {
     await send(demo, "DELETE", path);
   });
 
-  test("cannot be moved to another server together with the credentials that the first one asked for", async () => {
+  test("cannot have its URL changed to another server unless its headers are given again", async () => {
     const headers = { Authorization: "Bearer of the receiver" };
     const made = await register({ url: "https://hooks.example.com/in", headers });
     const path = `${base}/${made.data.endpoint!.id}`;
@@ -125,7 +125,11 @@ describe("an endpoint over REST", () => {
     ["an unknown event", { url: "https://example.com/", events: ["snapshot.draft"] }, "/events/0"],
     ["no event", { url: "https://example.com/", events: [] }, "/events"],
     ["a number as text", { url: "https://example.com/", maxInFlight: "4" }, "/maxInFlight"],
-    ["a header of ours", { url: "https://example.com/", headers: { "Webhook-Id": "x" } }, "/headers/webhook-id"],
+    [
+      "a header that the platform sets",
+      { url: "https://example.com/", headers: { "Webhook-Id": "x" } },
+      "/headers/webhook-id",
+    ],
     ["an unknown type", { url: "https://example.com/", documentTypes: ["core/tag", "acme/menu"] }, "/documentTypes/1"],
     ["a short secret", { url: "https://example.com/", secret: `whsec_${"A".repeat(32)}=` }, "/secret"],
     ["a private address", { url: "http://10.0.0.1/" }, "/url"],
@@ -138,7 +142,7 @@ describe("an endpoint over REST", () => {
     if (pointer !== "") expect(error.details?.map((each) => each.pointer)).toContain(pointer);
   });
 
-  test("whose URL is refused is answered with the setting that allows the URL", async () => {
+  test("with a private address is refused with the name of the setting that allows it", async () => {
     expect((await register({ url: "http://192.168.1.1/" })).error.message).toContain("DELIVERY_ALLOW_CIDRS");
   });
 
@@ -196,7 +200,7 @@ async function deliverTo({ url }: Receiver) {
 }
 
 describe("a delivery over REST", () => {
-  test("is found by its document, says why it fails, is expedited, sent again and replayed", async () => {
+  test("is found by its document, shows its failed attempt, is expedited, sent again and replayed", async () => {
     await using other = await openReceiver();
     other.answerWith(() => 500);
     const made = await register({ url: other.url, documentTypes: ["core/article"] });
@@ -257,7 +261,7 @@ describe("a delivery over REST", () => {
     expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("webhooks:write") } });
   });
 
-  test("is 404 NOT_FOUND for another tenant at every route, as are its endpoint and its replays", async () => {
+  test("is 404 NOT_FOUND for another tenant at every route with an id, as are its endpoint and replays", async () => {
     await using other = await openReceiver();
     const { endpoint: registered, list, deliveryId } = await deliverTo(other);
     const started = await send(demo, "POST", `${base}/${registered.id}/replays`, { all: true, latestOnly: true });

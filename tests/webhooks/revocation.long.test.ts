@@ -16,7 +16,7 @@ interface VersionJson {
 }
 
 test(
-  "signatures of a revoked key are replaced; a killed delivery still sends their snapshots again",
+  "snapshots signed by a revoked key are signed anew, and sent again although delivery is then killed",
   { timeout: 240_000 },
   async () => {
     await using stack = await openProcessConstellation({ IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" }, { delivery: 2 });

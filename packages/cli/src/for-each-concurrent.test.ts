@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 
@@ -35,19 +36,19 @@ function failingRun() {
       throw new Error("two");
     }
     await failed.promise;
-    await Promise.resolve();
+    await turn();
     ended.push(n);
   });
   return { run, begun, ended, stream };
 }
 
-test("a first failure is thrown after the running calls have ended", async () => {
+test("a failure is thrown after the running calls have ended", async () => {
   const { run, ended } = failingRun();
   await expect(run).rejects.toThrow("two");
   expect(ended).toEqual([1]);
 });
 
-test("a first failure ends the work: the stream is closed, and no further item begun", async () => {
+test("a failure ends the work: the stream is closed, and no further item is begun", async () => {
   const { run, begun, stream } = failingRun();
   await expect(run).rejects.toThrow("two");
   expect({ begun, stream }).toEqual({ begun: [1, 2], stream: { closed: true } });

@@ -169,7 +169,7 @@ test("endpoints create says which file with a secret cannot be read", async () =
   expect(created).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: gone\.txt cannot be read: /) });
 });
 
-test("endpoints create passes its settings on", async () => {
+test("endpoints create sends the settings that its options give", async () => {
   const filters = ["--events", "snapshot.usable,endpoint.disabled", "--types", "core/article, core/tag"];
   const headers = ["--header", "X-Team: news desk", "--header", "authorization:Basic eA=="];
   const limits = ["--max-in-flight", "4", "--rate", "2.5", "--disabled", "--verify"];
@@ -195,7 +195,7 @@ test("endpoints create passes its settings on", async () => {
   ]);
 });
 
-test("endpoints create --verify prints what came of the ping", async () => {
+test("endpoints create --verify --json prints the result of the ping", async () => {
   const { stdout } = await ofEndpoints("create", "--url", "https://r.example/", "--verify", "--json");
   const ping = { accepted: false, status: 500, failure: null, detail: null, tookMs: 12, answer: "" };
   expect(JSON.parse(stdout)).toEqual({ id: "e1", secret: "whsec_x", ping });
@@ -205,7 +205,7 @@ test("endpoints create --verify prints what came of the ping", async () => {
 const withHeaders = (stdin: string, ...argv: string[]) =>
   run(["endpoints", ...argv, "--header-file", "-", "--tenant", "demo", "--delivery", services.target], { stdin });
 
-test("a file may give headers, one a line, beside those of the command line", async () => {
+test("--header-file gives headers, one a line; a --header goes before the one of the same name", async () => {
   const text = "Authorization: Bearer s3cret\r\n\nX-Team: sport \n";
   const create = ["create", "--url", "https://r.example/", "--header", "X-Team: news"];
   expect(await withHeaders(text, ...create)).toMatchObject({ code: 0 });
@@ -245,7 +245,7 @@ test("endpoints update sends only the given settings", async () => {
   expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", headers: {}, ratePerSecond: 0 }]);
 });
 
-test("endpoints update with an empty list of types sends an empty list, which means all types", async () => {
+test('endpoints update --types "" sends an empty list of types', async () => {
   await ofEndpoints("update", "e1", "--types", "");
   expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", documentTypes: {} }]);
 });
@@ -255,7 +255,7 @@ test("endpoints update without a setting fails, and sends nothing", async () => 
   expect(calls).toEqual([]);
 });
 
-test("endpoints show, enable and disable print the endpoint", async () => {
+test("endpoints show, enable and disable print the endpoint with its state", async () => {
   const shown = (await ofEndpoints("show", "e1")).stdout;
   for (const line of ["state            enabled", "document types   all", "rate             no limit"]) {
     expect(shown).toContain(line);
@@ -265,7 +265,7 @@ test("endpoints show, enable and disable print the endpoint", async () => {
   expect(disabled.stdout).toContain("state            disabled since 2026-01-05T10:00:00.500Z by cli:kari");
 });
 
-test("endpoints rotate keeps the old secret valid for a day by default", async () => {
+test("endpoints rotate sends the overlap that --overlap gives, by default 24 h", async () => {
   const { stdout } = await ofEndpoints("rotate", "e1", "--json");
   expect(JSON.parse(stdout)).toEqual({
     id: "e1",

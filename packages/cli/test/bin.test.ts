@@ -47,12 +47,14 @@ function modulesOf({ stderr }: Spawned): { count: number; packages: string[] } {
 }
 
 test("--help loads no command", async () => {
-  const help = modulesOf(await spawnCli("--help"));
+  const ended = await spawnCli("--help");
+  expect(ended.stderr).not.toContain("/src/commands/");
+  const help = modulesOf(ended);
   expect(help.packages).toEqual(["cli", "commander"]);
   expect(help.count).toBeLessThan(20);
 });
 
-test("a command over public HTTP loads no RPC client", async () => {
+test("phrases delete, a command of the public HTTP API, loads no RPC client", async () => {
   const http = modulesOf(
     await spawnCli("phrases", "delete", "x", "--gateway", "http://127.0.0.1:2", "--key", "vk_x", "--max-wait", "0"),
   );
@@ -60,7 +62,7 @@ test("a command over public HTTP loads no RPC client", async () => {
   expect(http.count).toBeLessThan(40);
 });
 
-test("doctor says that a dev stack is stopped without loading an RPC client", async () => {
+test("doctor finds out that a dev stack is stopped, and loads no RPC client for it", async () => {
   const cwd = await mkdtemp(join(tmpdir(), "vidimus-doctor-"));
   onTestFinished(() => rm(cwd, { recursive: true }));
   await mkdir(join(cwd, ".vidimus"));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { nouns } from "../src/nouns.ts";
+import { nouns, soloCommands } from "../src/nouns.ts";
 import { run } from "./support/run.ts";
 
 let dir: string;
@@ -33,11 +33,12 @@ test("bash completes nouns, commands and flags, also after flags and ids", async
 
 const shells = ["bash", "zsh", "fish"];
 
-test.each(shells)("the script for %s has every noun and every command", async (shell) => {
+test.each(shells)("the script for %s contains the name of every noun and of every command", async (shell) => {
   const { code, stdout } = await run(["completion", shell]);
   expect(code).toBe(0);
   const words = new Set(stdout.split(/[\s"]+/));
   const all = nouns.flatMap(({ name, commands }) => [name].concat(Object.keys(commands)));
+  all.push(...soloCommands.map(({ name }) => name));
   expect(all.filter((word) => !words.has(word))).toEqual([]);
 });
 

@@ -59,8 +59,8 @@ beforeAll(async () => {
         calls.push(toJson(StartReplayRequestSchema, request));
         return { replay: { replayId: "r1", state: "running" } };
       },
-      getReplay: () => ({
-        replay: { replayId: "r1", state: (polls += 1) < 2 ? "running" : "done", seen: 9n, delivered: 9n },
+      getReplay: ({ replayId }) => ({
+        replay: { replayId, state: (polls += 1) < 2 ? "running" : "done", seen: 9n, delivered: 9n },
       }),
       countReplay: ({ latestOnly }) => ({ toSend: 7n, seen: 9n, hasMore: latestOnly }),
       countDeliveries({ hours, endpointId }) {
@@ -68,7 +68,7 @@ beforeAll(async () => {
         const counts = ["pending", "held", "delivered", "superseded"].map((state, count) => ({ state, count }));
         return { hours: [{ start: at, counts: [...counts, { state: "exhausted", count: 10_000, hasMore: true }] }] };
       },
-      cancelReplay: () => ({ replay: { replayId: "r1", state: "cancelled" } }),
+      cancelReplay: ({ replayId }) => ({ replay: { replayId, state: "cancelled" } }),
     }),
   );
 });
@@ -81,7 +81,7 @@ beforeEach(() => {
 const deliveries = (...argv: string[]) =>
   run(["deliveries", ...argv, "--tenant", "demo", "--delivery", services.target]);
 
-test("deliveries list passes its filters on", async () => {
+test("deliveries list sends its filters to the delivery service", async () => {
   const filters = ["--endpoint", "e1", "--document", "doc1", "--webhook", "snp_1_3"];
   filters.push("--state", "exhausted,held", "--since", "2026-01-05", "--until", "2026-01-06");
   expect(await deliveries("list", ...filters)).toMatchObject({ code: 0 });
@@ -131,7 +131,7 @@ test("deliveries show prints every attempt on a line of its own", async () => {
   });
 });
 
-test("deliveries show --request prints the request as one that was computed again", async () => {
+test("deliveries show --request prints the request, and says that it was computed again", async () => {
   const { stdout } = await deliveries("show", "d1", "--request");
   expect(stdout).toContain("computed again");
   expect(stdout).toContain('POST https://hooks.example.org/\nx-team: •••\n\n{"id":"snp_1_3"}');
@@ -140,12 +140,12 @@ test("deliveries show --request prints the request as one that was computed agai
   });
 });
 
-test("deliveries replays lists the replays of an endpoint, with their states and numbers", async () => {
+test("deliveries replays lists an endpoint's replays with state and number of snapshots seen", async () => {
   expect((await deliveries("replays", "e1")).stdout).toContain("r2  done   9 ");
   expect(calls).toEqual([{ endpointId: "e1" }]);
 });
 
-test("deliveries redeliver fails unless the webhook was accepted, or is pending and so made due", async () => {
+test("deliveries redeliver fails after a 500, and succeeds after a 204 or for a pending delivery", async () => {
   expect(await deliveries("redeliver", "d1")).toMatchObject({ code: 0 });
   const expedited = await deliveries("redeliver", "d3");
   expect(expedited).toMatchObject({
@@ -182,7 +182,7 @@ test("deliveries replay --status prints how far a replay is, without waiting for
   expect(pausesMs).toEqual([]);
 });
 
-test("deliveries replay --count prints what would be sent, without starting a replay", async () => {
+test("deliveries replay --count prints how many snapshots would be sent, and starts no replay", async () => {
   const counted = await deliveries("replay", "e1", "--states", "exhausted", "--count");
   expect(counted).toMatchObject({ code: 0, stdout: "7 of 9 snapshots would be sent\n" });
   const { stdout } = await deliveries("replay", "e1", "--all", "--latest-only", "--count");
@@ -190,7 +190,7 @@ test("deliveries replay --count prints what would be sent, without starting a re
   expect(calls).toEqual([]);
 });
 
-test("deliveries count prints numbers by hour and state, with a + where there are more", async () => {
+test("deliveries count prints numbers by hour and state, with a + where more were not counted", async () => {
   const { stdout, code } = await deliveries("count", "--hours", "2", "--endpoint", "e1");
   expect(code).toBe(0);
   expect(calls).toEqual([{ hours: 2, endpointId: "e1" }]);

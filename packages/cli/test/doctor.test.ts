@@ -46,7 +46,7 @@ async function doctor(argv: readonly string[], env: Record<string, string> = {})
 }
 
 describe("doctor", () => {
-  test("without a gateway there is nothing to check: exit 1", async () => {
+  test("without the gateway's address it fails, and says that no dev stack was found", async () => {
     expect(await run(["doctor"])).toMatchObject({ code: 1, stderr: expect.stringContaining("no dev stack found") });
   });
 
@@ -103,7 +103,7 @@ describe("through the gateway", () => {
     expect(of("trust list")).toMatchObject({ status: "broken", remedy: expect.stringContaining("SIGNING_TARGET") });
   });
 
-  test("the key is used for two reads and one write that is refused", async () => {
+  test("the API key is used for two reads and one write, and not to read the trust list", async () => {
     const gateway = await openGateway();
     const { of, sums } = await doctor(["--gateway", gateway.url, "--key", "vk_x"]);
     expect(sums).toMatchObject({ broken: 0, warnings: 1 });
@@ -138,7 +138,7 @@ describe("through the gateway", () => {
     expect(of("write budget")).toMatchObject({ status: "broken", finding: "500 INTERNAL: internal error" });
   });
 
-  test("a spent budget is a warning with the time of its reset", async () => {
+  test("a spent write budget is a warning that says in how many seconds all of it is back", async () => {
     const headers = { "retry-after": "41", ratelimit: '"writes";r=0;t=41', "ratelimit-policy": '"writes";q=10;w=60' };
     const body = refusal("RATE_LIMITED", "Write budget of the tenant");
     const gateway = await openGateway({ "POST /v1/documents": { status: 429, body, headers } });
@@ -238,7 +238,7 @@ describe("receivers of webhooks", () => {
 });
 
 describe("internal ports", () => {
-  test("each port is asked for the health of the service that it should serve, so swapped ports are found", async () => {
+  test("a port where another service listens is broken, and the remedy names the settings to compare", async () => {
     const gateway = await openGateway();
     const { target } = stack.use(await openTestServices(route(AccessService, {}), route(TenantService, {})));
     const mesh = `access=${target},signing=${target}`;
@@ -306,7 +306,7 @@ describe("internal ports", () => {
     expect(of("contract")).toMatchObject({ status: "ok", finding: "revision 0.1.0 of the public API" });
   });
 
-  test("the ops port of a service tells its version of Node, of which an old one is a warning", async () => {
+  test("an ops port that tells Node 26.10 is ok, and one that tells Node 24.1 a warning", async () => {
     const { of } = await checkOpsPorts();
     expect(of("gateway node")).toMatchObject({ status: "ok", finding: "26.10.0" });
     expect(of("documents node")).toMatchObject({ status: "warning" });
@@ -350,7 +350,7 @@ describe("internal ports", () => {
 });
 
 describe("MongoDB and NATS", () => {
-  test("a replica set is named with its version", async () => {
+  test("a MongoDB replica set is shown with MongoDB's version and the set's name", async () => {
     const gateway = await openGateway();
     const { of } = await doctor(["--gateway", gateway.url], { VIDIMUS_MONGODB: inject("mongoUrl") });
     expect(of("mongodb")!.finding).toMatch(/^\d+\.\d+\.\d+, replica set \w+$/);

@@ -53,7 +53,7 @@ test("a 409 after a lost answer is no error: an earlier attempt of this push cre
   expect(pausesMs).toEqual([250]);
 });
 
-test("a document without an id is not pushed twice: the platform would make two", async () => {
+test("a document without an id is not sent again after a lost answer: it could be stored twice", async () => {
   gateway.scripted.push((response) => void response.destroy());
   const { code, stderr } = await create(["-"], '{"version":1,"payload":{"type":"core/tag","title":"T"}}');
   expect([code, stderr]).toEqual([1, expect.stringContaining("cannot reach")]);
@@ -86,7 +86,7 @@ test("a wait longer than --max-wait is an error with the platform's message", as
   });
 });
 
-test("a refusal names the places at fault", async () => {
+test("the error about a refused document names the invalid member and what is wrong with it", async () => {
   const details = [{ pointer: "/meta/slug", message: "must be a string" }];
   gateway.scripted.push((response) =>
     refuse(response, 400, "INVALID_PAYLOAD", "the document does not hold", { details }),
@@ -113,7 +113,7 @@ test.each([
   [["gone.json"], "", "gone.json cannot be read"],
   [["."], "", ". cannot be read"],
   [["-"], "{", "- is not JSON"],
-])("create %j fails, and the message says why", async (argv, stdin, words) => {
+])("create %j with standard input %j fails: %s", async (argv, stdin, words) => {
   expect(await create(argv, stdin)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
 });
 

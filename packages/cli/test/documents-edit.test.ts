@@ -162,7 +162,7 @@ test("list that reaches the last document does not say that there are more", asy
   expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([owned, ""]);
 });
 
-test("list passes its filters and its order on", async () => {
+test("list sends --actor, --changed-since and --sort to the documents service", async () => {
   await documents(["list", "--actor", "ida", "--changed-since", "2026-11-22", "--sort", "created", "--limit", "1"]);
   await documents(["list", "--limit", "1"]);
   expect(filters).toMatchObject([
@@ -171,7 +171,7 @@ test("list passes its filters and its order on", async () => {
   ]);
 });
 
-test("list --count prints only a number", async () => {
+test("list --count prints the number of documents, or that it is more than 100000", async () => {
   expect((await documents(["list", "--count"])).stdout).toBe("7\n");
   expect((await documents(["list", "--count", "--actor", "many"])).stdout).toBe("more than 100000\n");
 });

@@ -73,7 +73,7 @@ test("an item of a type that is not imported is listed with the reason", async (
 
 const partlyReadable = ["mixed.json", "folder", "broken.json", "gone.json", "empty.json", "story.json"];
 
-test("items that cannot be read fail the run, with their number in the error", async () => {
+test("items and files that cannot be read fail the run, with their number in the error", async () => {
   const { code, stderr } = await importFiles(partlyReadable);
   expect([code, stderr]).toEqual([1, "error: 6 could not be read or delivered\n"]);
 });
@@ -84,7 +84,7 @@ test("the items around those that cannot be read are imported", async () => {
   expect(report.created).toContain(storyId);
 });
 
-test("items that cannot be imported are listed in the order of the feed", async () => {
+test("items and files that cannot be imported are listed in their order, with the reasons", async () => {
   const { report } = await importFiles(partlyReadable);
   expect(report.rejected.map(({ item, reason }) => `${item}: ${reason}`)).toEqual([
     'mixed.json[0] (urn:a): is of type "event"; taken are text, composite, picture and audio',
@@ -125,7 +125,7 @@ test("documents of NDJSON are imported, at most eight at once", async () => {
   expect([code, gateway.atOnce.max, gateway.documents.size]).toEqual([0, 8, 40]);
 });
 
-test("documents of NDJSON are reported in their order in the file, in whatever order answers come", async () => {
+test("documents of NDJSON are reported in the file's order, although the answers come in another", async () => {
   answerEightInReverse();
   const { report } = await importFiles(["own.ndjson"]);
   expect(report.created).toEqual(Array.from({ length: 40 }, (_, n) => own(n)));

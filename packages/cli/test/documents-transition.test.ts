@@ -105,7 +105,7 @@ test("withhold acts on the published version, although a newer one is being writ
   expect(transitions).toEqual([{ documentId: "b", name: "withhold", expectedVersion: 2n }]);
 });
 
-test("any failure makes the exit code 1", async () => {
+test("when some of the documents fail, the exit code is 1 and the error says how many", async () => {
   const { code, stderr } = await documents("publish", "x", "a", "y");
   expect([code, stderr]).toEqual([1, "error: 2 of 3 transitions failed\n"]);
 });
@@ -126,7 +126,7 @@ test("an id given again, in lower or upper case, is transitioned once", async ()
   expect(transitions).toHaveLength(1);
 });
 
-test("many ids go out 64 in a call", async () => {
+test("many ids are sent in calls of at most 64", async () => {
   expect(await documents("publish", ...manyIds)).toMatchObject({ code: 0, stderr: "" });
   expect(batches.toSorted((a, b) => b - a)).toEqual([64, 64, 22]);
 });
@@ -187,12 +187,12 @@ test("kill acts on the published version of a document", async () => {
   expect([code, transitions]).toEqual([0, [{ documentId: "b", name: "kill", expectedVersion: 2n }]]);
 });
 
-test("withhold of a document that was never published names the newest version", async () => {
+test("transition withhold of a document that was never published names its newest version", async () => {
   await documents("transition", "a", "withhold");
   expect(transitions).toEqual([{ documentId: "a", name: "withhold", expectedVersion: 1n }]);
 });
 
-test("a refusal by a guard names the places at fault", async () => {
+test("the error about a refused transition names the invalid member and what is wrong with it", async () => {
   const { code, stderr } = await documents("transition", "a", "approve");
   expect([code, stderr]).toEqual([1, "error: approve is refused\n  /meta/slug: is required\n"]);
 });

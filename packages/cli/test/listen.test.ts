@@ -53,7 +53,7 @@ const listening = (...argv: string[]) => [
   ...argv,
 ];
 
-test("listen verifies the webhooks to an endpoint of its own", async () => {
+test("listen accepts a webhook signed with its endpoint's secret, and refuses one with another", async () => {
   registered = Promise.withResolvers();
   const ended = run(listening("--count", "2", "--json"));
   const url = await registered.promise;
@@ -94,7 +94,7 @@ test("listen removes its endpoint when it is interrupted", async () => {
   expect(removed).toEqual(["e1"]);
 });
 
-test("listen verifies with the secret of --secret-file", async () => {
+test("listen accepts a webhook signed with the secret of --secret-file", async () => {
   registered = Promise.withResolvers();
   const own = Buffer.alloc(32, 5);
   const ended = run(listening("--count", "1", "--secret-file", "-"), { stdin: whsec(own) });

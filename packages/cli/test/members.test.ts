@@ -64,7 +64,7 @@ test("members show prints one member", async () => {
   expect(JSON.parse((await cli("members", "show", memberId, "--json")).stdout)).toMatchObject({ id: memberId });
 });
 
-test("members list shows the members of every page", async () => {
+test("members list shows the members of the first and of the second page", async () => {
   const { stdout } = await cli("members", "list");
   expect(stdout.split("\n").slice(1, 3)).toEqual([
     expect.stringMatching(/Ada +ada@example\.org +owner/),
@@ -72,7 +72,7 @@ test("members list shows the members of every page", async () => {
   ]);
 });
 
-test("members invite prints a link, or only the code when the console's address is unknown", async () => {
+test("members invite ends with a link, or with the code when the console's address is unknown", async () => {
   const invite = ["members", "invite", "--roles", "writer,editor", "--note", "Bo", "--role", "owner"];
   const { stdout } = await cli(...invite, ...there);
   expect(stdout).toContain(`\n\nhttps://console.example/invitation#code=${code}\n`);
@@ -81,7 +81,7 @@ test("members invite prints a link, or only the code when the console's address 
   expect(JSON.parse((await cli(...invite, "--json")).stdout)).toMatchObject({ id: "i1", code, link: null });
 });
 
-test("members invitations lists the open invitations", async () => {
+test("members invitations lists the invitations", async () => {
   expect((await cli("members", "invitations")).stdout).toMatch(/i1 +writer +Bo +2026-01-05T10:00:00\.000Z +cli:kari/);
 });
 

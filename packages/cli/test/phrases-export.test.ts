@@ -31,7 +31,7 @@ afterAll(async () => {
 test.each([
   ["to a file", ["--output", "x.csv"]],
   ["to standard output", []],
-])("an export %s fails without leaving a file when it breaks off", async (_, output) => {
+])("an export %s whose answer breaks off fails and leaves no file", async (_, output) => {
   const gateway = `http://127.0.0.1:${portOf(server.address())}`;
   const { code, stderr } = await run(["phrases", "export", ...output, "--gateway", gateway, "--key", "vk_test"], {
     cwd,

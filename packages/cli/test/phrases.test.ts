@@ -60,7 +60,7 @@ test("put of an id sends a whole phrase, with defaults for the options that are 
 });
 
 test.for([200, 400])(
-  "a proxy's page with the status %i is told as an answer without an error of Vidimus",
+  "put and import fail on a proxy's HTML page of status %i, and the message names the status",
   async (status) => {
     reply = { status, body: "<h1>proxy</h1>" };
     const failed = { code: 1, stderr: expect.stringContaining(`answered ${status} without an error of Vidimus`) };
@@ -72,7 +72,7 @@ test.for([200, 400])(
   },
 );
 
-test("show prints a phrase of the tenant with all its members", async () => {
+test("show prints a phrase of the tenant as JSON with all its fields", async () => {
   requests.splice(0);
   const { code, stdout } = await run(["phrases", "show", "p1", "--tenant", "demo", "--phrases", services.target]);
   expect([code, JSON.parse(stdout)]).toEqual([0, stored]);

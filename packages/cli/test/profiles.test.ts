@@ -16,7 +16,7 @@ async function addWithKey() {
   return profile(...staging, "--key-file", join(dir, "key"));
 }
 
-test("the files of profiles are open only to their user", async () => {
+test("profiles.json and its folder are open only to their owner", async () => {
   await addWithKey();
   expect((await stat(join(dir, "vidimus", "profiles.json"))).mode & 0o777).toBe(0o600);
   expect((await stat(join(dir, "vidimus"))).mode & 0o777).toBe(0o700);
@@ -66,7 +66,7 @@ test.each([
   expect(await profile(...argv)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
 });
 
-test("the chosen profile is used when no other is named and no dev stack is found", async () => {
+test("without a dev stack, the chosen profile is used unless --profile names another", async () => {
   await profile(...staging);
   await profile("add", "live", "--gateway", "https://live.example.org");
   const where = { env: { XDG_CONFIG_HOME: dir }, cwd: dir };
@@ -79,7 +79,7 @@ test("the chosen profile is used when no other is named and no dev stack is foun
   expect((await profile("list")).stdout).toContain("live *");
 });
 
-test("the choice of a profile is refused when others may change its file", async () => {
+test("a file with the name of the chosen profile is refused when others may write to it", async () => {
   await profile(...staging);
   await profile("use", "staging");
   await chmod(join(dir, "vidimus", "profile"), 0o666);

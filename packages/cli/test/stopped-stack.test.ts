@@ -37,7 +37,7 @@ test.each([
   ["keys list", "the access service at 127.0.0.1:2"],
   ["phrases delete ID", "the gateway at http://127.0.0.1:2"],
   ["phrases export", "the gateway at http://127.0.0.1:2"],
-])("with a stopped stack, %s fails at once with one message", async (words, what) => {
+])("with a stopped stack, %s fails without a pause and with one message", async (words, what) => {
   expect(await run(words.replace("ID", id).split(" "), { cwd })).toEqual({
     code: 1,
     stdout: "",
@@ -52,12 +52,12 @@ test("publish of several documents has one message about the stopped stack", asy
   expect(stderr).toBe(stopped("the documents service at 127.0.0.1:2"));
 });
 
-test("an import says once why it stopped", async () => {
+test("a documents import says only once that the stopped stack does not answer", async () => {
   const { code, stderr } = await run(["documents", "import", "feed.ndjson"], { cwd });
   expect([code, stderr.match(/does not answer/g)?.length]).toEqual([1, 1]);
 });
 
-test("an import that stops lists the items that were under way as not sent", async () => {
+test("a documents import that the stopped stack ends lists items under way as not sent", async () => {
   const { stdout } = await run(["documents", "import", "feed.ndjson"], { cwd });
   expect(stdout).toMatch(/^(not sent: feed\.ndjson.*\n)+0 created, 0 existing, \d rejected\n$/);
 });

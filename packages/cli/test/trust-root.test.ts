@@ -43,7 +43,7 @@ async function delegateBy(file: string) {
   return JSON.parse(stdout) as { delegation: string; validUntil: string };
 }
 
-test("a root is made in a file for its owner only", async () => {
+test("trust-root create writes a private key into a file of mode 0600", async () => {
   const made = await run(["trust-root", "create", "root.pem"], { cwd });
   expect(made).toMatchObject({ code: 0, stderr: "" });
   const file = join(cwd, "root.pem");
@@ -82,13 +82,13 @@ test("verifiers accept a root's delegation to the list key", async () => {
   });
 });
 
-test("trust-root install fails without the root", async () => {
+test("trust-root install fails without the root's public key", async () => {
   const install = ["trust-root", "install", "e30=", "--signing", services.target];
   expect(await run(install)).toMatchObject({ code: 1, stderr: expect.stringContaining("VIDIMUS_TRUST_ROOT") });
   expect(installed).toEqual([]);
 });
 
-test("trust-root install sends the root and its delegation to signing", async () => {
+test("trust-root install sends the root's public key and its delegation to signing", async () => {
   const root = await makeRoot("install.pem");
   const { delegation: encoded } = await delegateBy("install.pem");
   const done = await run(["trust-root", "install", encoded, "--signing", services.target, "--root", root]);

@@ -14,7 +14,7 @@ export interface ConsoleConfig extends ProcessConfig, ServiceTargets {
   origin: URL;
   /** Origin at which integrators reach the public API; shown in commands that they copy. */
   apiOrigin: URL;
-  /** URL at which the console itself reaches the public API. */
+  /** Origin of the public API at which the console itself reads the trust list. */
   gatewayUrl: URL;
   /** Public key of the trust list's offline root, base64 of SPKI DER; undefined without one. */
   trustRoot: string | undefined;
@@ -80,7 +80,6 @@ function readTrustRoot(env: EnvReader): string | undefined {
   return text;
 }
 
-/** Reads a variable whose value is an origin of the public API. */
 function readUrl(env: EnvReader, name: string, fallback: string): URL {
   const text = env.string(name, { fallback });
   const url = URL.parse(text);

@@ -25,7 +25,7 @@ describe("an outage of access", () => {
   });
   afterAll(() => opened.disposeAsync());
 
-  test("makes the pages 503 that need it", async () => {
+  test("is answered with 503 on pages that need access", async () => {
     const pages = [
       await ada.open(at("/")),
       await ada.open(at("/sessions")),
@@ -39,7 +39,7 @@ describe("an outage of access", () => {
     }
   });
 
-  test("leaves the form for a sign-in in place", async () => {
+  test("leaves the sign-in page at 200", async () => {
     expect((await ada.open(at("/sign-in"))).status).toBe(200);
   });
 
@@ -48,13 +48,13 @@ describe("an outage of access", () => {
     expect((await grace.open(at("/"))).url.pathname).toBe("/sign-in");
   });
 
-  test("ends no session", async () => {
+  test("leaves a session valid, whose pages show again once access is back", async () => {
     const { config, grpcPort } = gateway;
     opened.use(await openGateway({ ...config, grpcPort }));
     await vi.waitFor(async () => expect((await ada.open(at("/"))).text).toContain("Demo newsroom"), 5_000);
   });
 
-  test("leaves a code valid that was tried meanwhile", async () => {
+  test("leaves a one-time code valid that was tried during it", async () => {
     expect((await grace.submit(at("/sign-in/confirm"), { code })).text).toContain("later");
   });
 });
@@ -115,5 +115,6 @@ describe("a member's removal", () => {
     opened.use(await openGateway({ ...config, grpcPort }));
     await vi.waitFor(async () => expect(await isListed()).toBe(true), 5_000);
     expect((await ada.submit(page(removal))).text).toContain("The member is removed.");
+    expect(await isListed()).toBe(false);
   });
 });

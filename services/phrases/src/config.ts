@@ -4,10 +4,9 @@ import { readTenantsConfig, type TenantsConfig } from "@vidimus/tenancy/open-kno
 
 export const phrasesDatabase = "vidimus_phrases";
 
-/** Settings of the phrases service: those of every service with a teams door, and ACCESS_TARGET. */
 export type PhrasesConfig = TeamsConfig & TenantsConfig;
 
-/** Reads the settings. Throws a `ConfigError` that names every fault. */
+/** @throws ConfigError naming every fault */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): PhrasesConfig {
   const env = new EnvReader(variables);
   const ports = { grpcPort: 7052, meshPort: 7152, opsPort: 9092 };

@@ -12,12 +12,9 @@ import { phraseRoutes } from "./rpc/phrase-routes.ts";
 import { phrasesDatabaseVersion } from "./store/phrases-database-version.ts";
 import { PhraseStore } from "./store/phrase-store.ts";
 
-/**
- * Enough for the largest import on a slow machine. Callers set shorter deadlines for other calls.
- */
+/** For calls without a deadline: enough for the largest import on a slow machine. */
 const unaryTimeoutMs = 60_000;
 
-/** Starts the phrases service, which keeps the tenants' dictionaries. */
 export function startPhrases(config: PhrasesConfig): Promise<RunningTeamsService> {
   return startService("phrases", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "phrases" }));

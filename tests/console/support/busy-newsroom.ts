@@ -25,7 +25,10 @@ export interface BusyNewsroom extends AsyncDisposable {
 
 const tenantId = "demo";
 
-/** Titles are that long without a space, so a page that does not break them scrolls sideways. */
+/**
+ * Titles are filled up to this length without a space, so a page that does not break them scrolls
+ * sideways.
+ */
 const titleCharacters = 300;
 
 /**
@@ -77,7 +80,6 @@ export async function openBusyNewsroom(dev: DevJson, texts: readonly string[]): 
   return { endpointIds, deliveryId, replayId: replay!.replayId, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** Makes a key, an invitation and a phrase with each text. */
 async function fillLists(dev: DevJson, texts: readonly string[]): Promise<void> {
   using access = openDevClient(dev, "access", AccessService);
   using members = openDevClient(dev, "access", MemberService);

@@ -6,7 +6,6 @@ import { linkIssuer, personActor } from "@vidimus/kit/rpc/context/person";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 
-/** What a page says, on one line. */
 export const wordsOf = async (page: Page) => (await page.locator("main").innerText()).replace(/\s+/g, " ");
 
 /** Routes that answer with a file, which a browser saves instead of showing it. */
@@ -27,7 +26,7 @@ interface Crawled {
   readonly owner: string;
 }
 
-/** Where a crawl of every page begins: at the start, and at pages to which links may not lead. */
+/** Where a crawl of every page begins: the start page, and pages to which there may be no link. */
 export function crawlStarts(
   origin: string,
   tenantId: string,
@@ -78,7 +77,7 @@ export async function weightOf(browser: OpenBrowser, visitor: Visitor, url: stri
 
 const presses = 150;
 
-/** Presses Tab until a control with this name has the focus. */
+/** Presses Tab until a control with this label, text or `name` has the focus. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   const focused = `(() => { const at = document.activeElement;
     return [at.getAttribute("aria-label"), at.labels?.[0]?.innerText, at.textContent, at.name].map((each) => (each ?? "").trim()); })()`;

@@ -10,15 +10,15 @@ import { vidimus } from "../../support/vidimus.ts";
 
 /** What `npm start` starts, and a browser in front of its console. */
 export interface ConsoleStack extends AsyncDisposable {
-  /** Folder of the stack, for the command line. */
+  /** Working folder in which the command `vidimus` finds the stack. */
   readonly dir: string;
   readonly dev: DevJson;
   readonly browser: OpenBrowser;
-  /** From the variable that sets a port to the port, for each door. */
+  /** For each door: from the variable that sets its port to the port. */
   readonly ports: Readonly<Record<string, string>>;
   /** Makes a link that signs somebody in once, as owner of the tenant `demo` by default. */
   newLink(name: string, as?: SignInAs): Promise<string>;
-  /** Signs somebody in; answers what a browser keeps. */
+  /** Signs somebody in. @returns a visitor with the session's cookies, 1280 px wide */
   signIn(name: string, as?: SignInAs): Promise<Visitor>;
 }
 
@@ -27,7 +27,6 @@ interface SignInAs {
   readonly tenant?: string;
 }
 
-/** Starts a dev stack on free ports. */
 export async function openConsoleStack(): Promise<ConsoleStack> {
   await using opening = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), "vidimus-pages-"));

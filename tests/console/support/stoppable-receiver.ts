@@ -11,7 +11,7 @@ export interface StoppableReceiver extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** Opens a receiver on a free port of 127.0.0.1. */
+/** Opens a receiver that answers 204, on a free port of 127.0.0.1. */
 export async function openStoppableReceiver(): Promise<StoppableReceiver> {
   const received: string[] = [];
   let server: Server | undefined;

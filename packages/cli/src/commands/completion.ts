@@ -76,9 +76,8 @@ compdef _vidimus vidimus
 }
 
 /**
- * The branches of the shell's `case`: for the words before the cursor each branch sets `offered` to
- * the words that may follow. After a command these are only its flags, because other words may be
- * ids or values of flags.
+ * The branches of the shell's `case` over the words before the cursor. After a command only its
+ * flags are offered, because the ids and values that may follow are not known here.
  */
 function cases(words: Words): string {
   const lines = Array.from(words, ([given, offered]) => `    "${given}") offered="${offered.join(" ")}" ;;`);

@@ -47,7 +47,6 @@ export function listen(world: World): Command {
     });
 }
 
-/** Registers an endpoint. Disposal removes it. */
 async function register(session: Session, world: World, url: string, options: EndpointOptions) {
   const settings = await toSettings(world, options);
   const tenantId = session.settings.get("tenant");

@@ -15,7 +15,7 @@ test.each([
   [400, 300, "ok"],
   [400, 299, "warning"],
   [429, 0, "warning"],
-])("an answer %s with %s of 3000 writes left has the status %s", (status, left, expected) => {
+])("the finding about a %s with %s of 3000 writes left has the status %s", (status, left, expected) => {
   expect(check(status, left)).toEqual([expected, `${left} of 3000 writes left in 60 s`]);
 });
 
@@ -23,7 +23,7 @@ test("a 400 whose headers have no write budget means that none is set", () => {
   expect(checkBudget(400, new Headers())).toMatchObject({ status: "ok", finding: "none is set" });
 });
 
-test("a 429 whose headers have no write budget tells nothing about it", () => {
+test("a 429 whose headers have no write budget gives no finding", () => {
   const headers = new Headers({ ratelimit: '"ip";r=0;t=9', "ratelimit-policy": '"ip";q=3000;w=60' });
   expect(checkBudget(429, headers)).toBeUndefined();
 });

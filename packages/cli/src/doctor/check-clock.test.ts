@@ -8,7 +8,7 @@ test.each([
   [-299_000, "warning", "299.0 s behind"],
   [300_000, "broken", "300.0 s ahead of"],
   [-86_400_000, "broken", "86400.0 s behind"],
-])("a clock that differs by %s ms has the status %s", (skewMs, status, words) => {
+])("the finding about a clock that is off by %s ms has the status %s", (skewMs, status, words) => {
   expect(checkClock("mongodb", skewMs)).toMatchObject({
     check: "clock of mongodb",
     status,

@@ -44,7 +44,6 @@ const write: Probe = {
   remedy: "See the log of the gateway, and whether it reaches MongoDB.",
 };
 
-/** Checks the public API with the key: two reads, and one write that is refused as malformed. */
 export async function checkKey(gateway: string, key: string | undefined): Promise<Finding[]> {
   if (!key)
     return [unchecked("API key", "Pass --key or VIDIMUS_API_KEY to check what lies behind the gateway.", "none given")];

@@ -5,11 +5,11 @@ import { broken, type Finding, unchecked } from "./finding.ts";
 
 const check = "mongodb";
 
-/** Connects like a service, and asks for version, replica set and time, which need no rights. */
+/** Connects like a service. Its commands, `buildInfo` and `hello`, need no rights. */
 export async function checkMongodb(url: string | undefined): Promise<Finding[]> {
   if (!url) return [unchecked(check, "Pass VIDIMUS_MONGODB (in the environment: it may hold a password).")];
   try {
-    // Imported here, because loading the driver takes half a second, and no other command needs it.
+    // Imported here, because loading the driver takes time, and no other check needs it.
     const { openMongo } = await import("@vidimus/kit/mongo/mongo");
     await using mongo = await openMongo({ url, database: "admin", appName: "vidimus-doctor", poolSizeMax: 1 });
     const { version } = await mongo.db.command({ buildInfo: 1 });
@@ -25,10 +25,7 @@ export async function checkMongodb(url: string | undefined): Promise<Finding[]> 
   }
 }
 
-/**
- * The kind of deployment: replica set or sharded cluster, which both support transactions.
- * Undefined for a single mongod, which does not.
- */
+/** Undefined for a single mongod, which does not support transactions. */
 function nameOf(setName: unknown, message: unknown): string | undefined {
   if (message === "isdbgrid") return "sharded cluster";
   return typeof setName === "string" ? `replica set ${setName}` : undefined;

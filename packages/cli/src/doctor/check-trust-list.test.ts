@@ -36,7 +36,7 @@ test("a list with one active key among retired and pending ones is ok", async ()
   expect(await check({ active: active.keyId, keys })).toEqual(["ok", `${active.keyId} signs, 3 listed`]);
 });
 
-test("signing that is off is a warning, since nothing is delivered", async () => {
+test("a list of retired keys only is a warning that signing is off", async () => {
   expect(await check({ active: null, keys: [retired] })).toEqual([
     "warning",
     expect.stringContaining("signing is off"),
@@ -49,9 +49,9 @@ test.each([
   ["an active key that has an end", { active: retired.keyId, keys: [retired, active] }],
   ["no active key although one has no end", { active: null, keys: [active] }],
   ["another algorithm", { active: active.keyId, keys: [{ ...active, algorithm: "rsa" }] }],
-  ["a key that is none", { active: active.keyId, keys: [{ ...active, publicKey: "AAAA" }] }],
+  ["a key whose bytes are no key", { active: active.keyId, keys: [{ ...active, publicKey: "AAAA" }] }],
   ["a key under another's id", { active: active.keyId, keys: [active, { ...retired, publicKey: active.publicKey }] }],
-  ["a key without validFrom", { active: active.keyId, keys: [{ ...active, validFrom: "soon" }] }],
+  ["a key whose validFrom is no time", { active: active.keyId, keys: [{ ...active, validFrom: "soon" }] }],
   ["a page of another program", "<html>"],
   ["an empty object", {}],
 ])("the finding about %s has the status broken", async (_, body) => {
@@ -95,7 +95,7 @@ test("a delegation is a warning only in the last 30 days before its end", async 
   ]);
 });
 
-test("a list that receivers refuse is broken: one that is planted, not stated, old, or not under the root", async () => {
+test("a list whose digest, statement, age or chain to the root fails verification is broken", async () => {
   const state = (issuedAt: number, delegation: string | null) =>
     stater.state({ active: active.keyId, keys: [active] }, { issuedAt, delegation });
   const genuine = state(nowMs, null);

@@ -1,18 +1,17 @@
 import { reasonOf } from "../public-api/public-api.ts";
 import type { Answer } from "../public-api/send-with-retries.ts";
 
-/**
- * An answer. `askedAtMs` estimates when the server gave it: halfway between request and answer, in
- * ms since 1970 by the local clock.
- */
 export interface Page extends Answer {
+  /**
+   * When the server answered, estimated as halfway between request and answer; ms since 1970 by the
+   * local clock.
+   */
   readonly askedAtMs: number;
 }
 
-/** Longest time that a check waits for an answer. */
 export const answerMsMax = 5_000;
 
-/** Sends one request. @returns the answer, or the reason why there is none */
+/** @returns the answer, or the reason why there is none */
 export async function fetchPage(url: string, init: RequestInit = {}): Promise<Page | string> {
   const startedAtMs = Date.now();
   try {

@@ -6,13 +6,13 @@ import { atLeast } from "./version.ts";
  */
 const fixedIn = ["9.0.7", "8.3.16", "8.0.37", "7.0.48", "6.0.30"];
 
-/** What a mongod that lacks its patch is open to. */
 export const unpatchedFault =
   "CVE-2026-118383 lets everybody who reaches it, without a password, end it, and perhaps run code in it";
 
 /**
- * The patch release to which a MongoDB version must be updated; undefined when that version has the
- * fix. For series that never got the fix it is the release of the next fixed series.
+ * The patch release to which a MongoDB version must be updated. For a series that never got the fix
+ * it is that of the next fixed series. Undefined for a version that has the fix, or whose series is
+ * newer than all of `fixedIn`.
  */
 export function lacksPatch(version: string): string | undefined {
   if (fixedIn.some((fixed) => seriesOf(fixed) === seriesOf(version) && atLeast(version, fixed))) return undefined;

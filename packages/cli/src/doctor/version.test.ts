@@ -10,6 +10,6 @@ test.each([
   ["2.10", "2.10.0", true],
   ["2.11.0-beta.1", "2.10.0", true],
   ["", "6.0.0", false],
-])("that the version %j is at least %s is %s", (version, least, expected) => {
+])("whether version %j is at least %s is answered with %s", (version, least, expected) => {
   expect(atLeast(version, least)).toBe(expected);
 });

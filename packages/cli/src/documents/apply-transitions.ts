@@ -92,10 +92,7 @@ function* batchesOf(ids: readonly string[]): Generator<{ from: number; batch: re
   for (let from = 0; from < ids.length; from += batchMax) yield { from, batch: ids.slice(from, from + batchMax) };
 }
 
-/**
- * Reads the versions of documents and transitions them in one call. Returns one result for each id.
- * Documents that cannot be read are left out of the call.
- */
+/** Returns one result for each id. Documents that cannot be read are left out of the call. */
 async function applyBatch(
   documents: ServiceCaller<typeof DocumentService>,
   ids: readonly string[],

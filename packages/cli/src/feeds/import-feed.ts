@@ -8,7 +8,6 @@ import { toDocument } from "./to-document.ts";
 
 /** The result of an import, in the feed's order. */
 export interface ImportReport {
-  /** Ids of new documents. */
   readonly created: readonly string[];
   /**
    * Ids in use: of documents that existed before, or that this import has made in an attempt whose

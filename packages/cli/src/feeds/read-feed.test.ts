@@ -62,14 +62,14 @@ test("an .ndjson file of a single line is one entry, named with the number of th
 });
 
 test.each([
-  ["malformed.json", '{"uri": "a",}', "is not JSON"],
-  ["cut.json", '[{"uri":"a"},\n{"uri"', "is not JSON"],
-  ["empty.json", "", "is empty"],
-  ["blank.ndjson", "\n \n", "is empty"],
-  ["none.json", "[]", "is an empty list"],
-  ["latin1.json", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
-  ["latin1.ndjson", Buffer.from('{"uri":"\u00e9"}', "latin1"), "is not UTF-8"],
-])("the file %s is read as one fault", async (name, content, fault) => {
+  ["malformed.json", "is not JSON", '{"uri": "a",}'],
+  ["cut.json", "is not JSON", '[{"uri":"a"},\n{"uri"'],
+  ["empty.json", "is empty", ""],
+  ["blank.ndjson", "is empty", "\n \n"],
+  ["none.json", "is an empty list", "[]"],
+  ["latin1.json", "is not UTF-8", Buffer.from('{"uri":"\u00e9"}', "latin1")],
+  ["latin1.ndjson", "is not UTF-8", Buffer.from('{"uri":"\u00e9"}', "latin1")],
+])("the file %s is read as one fault: it %s", async (name, fault, content) => {
   const entries = await entriesOf(name, content);
   expect(entries).toEqual([[expect.stringContaining(name), { fault: expect.stringContaining(fault) }]]);
 });

@@ -13,7 +13,7 @@ test("a document in the platform's own form passes unchanged", () => {
   expect(read(text)).toEqual({ id: id.toLowerCase(), json: text });
 });
 
-test("an integer that no double equals is passed on digit by digit, so that the platform can refuse it", () => {
+test("a document keeps the digits of an integer that no double equals", () => {
   const text = `{"id":"${id}","type":"core/tag","meta":{"n":9007199254740993,"m":9007199254740992}}`;
   expect(read(text).json).toBe(text);
 });

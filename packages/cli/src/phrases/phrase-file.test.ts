@@ -31,6 +31,8 @@ test("a CSV is cut between records, never at a line break within one", () => {
   expect(others).toHaveLength(4);
   expect([first!.rows, second!.rows, others.at(-1)!.rows]).toEqual([10_000, 10_000, 1]);
   expect(second!.text.startsWith('language,phrase\nsv,"ord\r\n""10000"""\r\nsv,')).toBe(true);
+  const whole = /^language,phrase\n(?:sv,"ord\r\n""\d+"""\r\n)+$/;
+  expect([first, second, ...others].filter((part) => !whole.test(part!.text))).toEqual([]);
 });
 
 test("a faulty row in a part of a CSV is named by its line in the whole file", () => {
@@ -69,7 +71,7 @@ test("a CSV with only a header has no parts", () => {
   expect(partsOf("language,phrase\n", "csv", "")).toEqual([]);
 });
 
-test("a file is cut only if it has too many rows or bytes for one request", () => {
+test("a file of over 50,000 rows or of 15 MB is cut into parts below 10 MiB; one of 50,000 rows is not", () => {
   const words = (count: number, size: number) => `${"å".repeat(size)}\n`.repeat(count);
   expect(partsOf(words(50_000, 3), "words", "sv")).toHaveLength(1);
   expect(partsOf(words(50_001, 3), "words", "sv")).toHaveLength(6);

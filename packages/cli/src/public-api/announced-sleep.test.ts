@@ -25,7 +25,7 @@ test("a pause is slept in full, whether it is announced or not", async () => {
   expect(sleep.mock.calls).toEqual([[4_000], [8_400]]);
 });
 
-test("requests that wait for the same time are announced by one line, a longer wait by another", async () => {
+test("eight waits at the same time are announced by one line, a longer wait after them by another", async () => {
   const { announcedSleep, sleep, said } = open();
   await Promise.all(Array.from({ length: 8 }, () => announcedSleep(30_000)));
   expect(said().split("\n")).toHaveLength(2);

@@ -60,7 +60,7 @@ test("the last answer is returned when one more pause would exceed the longest t
   expect(run.pausesMs).toEqual([50_000, 50_000]);
 });
 
-test("a refused connection is tried five times more, because the gateway received nothing", async () => {
+test("a refused connection counts as nothing sent: even an unrepeatable request is tried five times more", async () => {
   const run = scripted([refused, refused, refused, refused, refused, refused], { repeatable: false });
   await expect(run.outcome).rejects.toBe(refused);
   expect(run.pausesMs).toEqual([250, 500, 1_000, 2_000, 4_000]);

@@ -37,7 +37,7 @@ function resolve(sources: Partial<SettingSources>) {
   return resolveSettings({ flags: {}, env: {}, cwd: join(project, "deep", "down"), home: root, ...sources });
 }
 
-test("a dev stack above the working directory gives addresses, tenant demo, its key and role admin", async () => {
+test("below a dev stack's folder the settings are its addresses, tenant demo, demo's key and role admin", async () => {
   const settings = await resolve({});
   const names = ["gateway", "access", "documents", "delivery", "mesh", "tenant", "key", "role"] as const;
   expect(names.map((name) => settings.get(name))).toEqual([
@@ -87,7 +87,7 @@ test("when a profile is named, no setting comes from the dev stack of the folder
   );
 });
 
-test("the error about a setting without a dev stack says what to do", async () => {
+test("without a dev stack or profile, the error about a missing setting says how to give it", async () => {
   const settings = await resolve({ cwd: root });
   expect(() => settings.get("gateway")).toThrow(
     "no dev stack found: run `npm start`, or pass --gateway or set VIDIMUS_GATEWAY",
@@ -121,11 +121,11 @@ test("a key of the wrong form is refused without showing it", async () => {
 });
 
 test.each([
-  [{ profile: "none" }, 'no profile "none"'],
-  [{ profile: "toString" }, 'no profile "toString"'],
-  [{ profile: "odd" }, '"url" is no setting'],
-])("the profile of %j is refused, and the message says why", async (flags, words) => {
-  await expect(resolve({ flags })).rejects.toThrow(words);
+  ["none", 'no profile "none"'],
+  ["toString", 'no profile "toString"'],
+  ["odd", '"url" is no setting'],
+])("--profile %s is refused, and the message says why", async (profile, words) => {
+  await expect(resolve({ flags: { profile } })).rejects.toThrow(words);
 });
 
 test("profiles that others may read are refused", async () => {
@@ -234,7 +234,7 @@ test("a stated secret goes before a file with one", async () => {
   expect((await resolve({ flags: { key: "vk_flag", "key-file": file } })).get("key")).toBe("vk_flag");
 });
 
-test("a file with a secret that a flag names goes before a secret in the environment", async () => {
+test("a key file that a flag names goes before a key in the environment", async () => {
   const file = join(root, "flag-key");
   await writeFile(file, "vk_of_file\n", { mode: 0o600 });
   expect((await resolve({ flags: { "key-file": file }, env: { VIDIMUS_API_KEY: "vk_env" } })).get("key")).toBe(
@@ -242,7 +242,7 @@ test("a file with a secret that a flag names goes before a secret in the environ
   );
 });
 
-test("a file with a secret that cannot be read is a fault", async () => {
+test("a secret's file that cannot be read is an error that names the flag or variable and the path", async () => {
   await expect(resolve({ flags: { "key-file": "/nowhere" } })).rejects.toThrow(
     "--key-file: /nowhere cannot be read (ENOENT)",
   );

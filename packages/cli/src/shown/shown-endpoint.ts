@@ -49,13 +49,12 @@ function toShownHealth(full: EndpointHealth) {
 
 export type ShownEndpoint = ReturnType<typeof toShown> & { readonly health?: ReturnType<typeof toShownHealth> | null };
 
-/** Whether an endpoint is enabled and gets attempts, in a word or two. */
+/** A failing endpoint whose health was not read counts as enabled. */
 export function stateOf({ disabled, health }: ShownEndpoint): string {
   if (disabled) return disabled.reason === "gone" ? "disabled (410)" : "disabled";
   return health && health.gate !== "closed" ? `failing (${health.gate})` : "enabled";
 }
 
-/** The endpoint's health, one fact a line. */
 function healthLines({ health }: ShownEndpoint): string[] {
   if (!health) return [];
   const { openSince, nextProbeAt, oldestPendingAt, pendingDocuments, lastAcceptedAt, lastFailure, oldestHeldAt } =
@@ -76,7 +75,6 @@ function heldText({ heldDeliveries, hasMoreHeld }: ReturnType<typeof toShownHeal
   return hasMoreHeld ? `more than ${heldDeliveries} deliveries` : `${heldDeliveries} deliveries`;
 }
 
-/** An endpoint for people, one setting a line. */
 export function endpointText(shown: ShownEndpoint): string {
   const { disabled } = shown;
   const by = disabled?.actor ? ` by ${disabled.actor}` : "";

@@ -8,8 +8,8 @@ interface Refusal {
 }
 
 /**
- * Describes a refusal: its message, the violations, and the transitions that are possible in place
- * of the refused one.
+ * The message, a line for each violation, and, where the service names them, the transitions that
+ * the caller's role may take now.
  */
 export function describeRefusal({ message, violations, metadata }: Refusal): string {
   const { legal_transitions: legal } = metadata;

@@ -1,4 +1,4 @@
-/** Control characters except tab and line feed, and marks that change the direction of text. */
+/** Control characters but tab and line feed, and embeddings, overrides and isolates of direction. */
 const unprintable = /[[\p{Cc}\u202a-\u202e\u2066-\u2069]--[\t\n]]/gv;
 
 /**

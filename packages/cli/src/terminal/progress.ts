@@ -14,8 +14,8 @@ export async function openProgress(stream: TextStream, total: number): Promise<P
     format: "{bar} {percentage}%  {text}",
     barCompleteChar: "█",
     barIncompleteChar: "░",
-    // Fits into 80 columns, so that the bar need not change terminal settings, which Ctrl-C would
-    // leave changed.
+    // A bar of 20 characters fits with its text into 80 columns, so that no terminal setting needs a
+    // change, which Ctrl-C would leave behind.
     barsize: 20,
     linewrap: true,
     hideCursor: false,

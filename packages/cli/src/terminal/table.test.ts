@@ -22,6 +22,6 @@ test("control characters and line breaks in a cell are replaced", () => {
   expect(table(["name"], [["a\u001b[31mb\nc"]])).toBe("NAME\na\ufffd[31mb c");
 });
 
-test("printable replaces control characters other than tab and line feed", () => {
+test("printable replaces control characters and direction marks, but no tab and no line feed", () => {
   expect(printable("x\u0007\u202ey\u009bz\tå\n")).toBe("x\ufffd\ufffdy\ufffdz\tå\n");
 });

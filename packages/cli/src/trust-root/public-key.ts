@@ -4,10 +4,9 @@ import { InvalidArgumentError } from "commander";
 export const publicKeyPattern = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
 /**
- * Checks the value of an option that is a public key.
+ * Commander's parser of an option.
  *
- * @throws InvalidArgumentError for any other text; commander prints it, and the command exits with
- * 2
+ * @throws InvalidArgumentError, which commander prints; the command then exits with 2
  */
 export function publicKey(text: string): string {
   if (publicKeyPattern.test(text)) return text;

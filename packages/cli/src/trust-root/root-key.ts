@@ -30,11 +30,12 @@ interface DelegationRequest {
 }
 
 /**
- * Signs a delegation with the root in a file.
+ * Signs a delegation with the root's private key in a file.
  *
  * @returns the five lines: `vidimus-trust-root-v1`, id and public key of the list key, the end, and
  * the root's signature over these four lines in base64; and the root's public key
- * @throws CliError when the file holds no Ed25519 private key, or others may read it
+ * @throws CliError when the file cannot be read, others may read it, or it holds no Ed25519 private
+ * key
  */
 export function delegate(
   path: string,

@@ -9,7 +9,7 @@ interface Pushed {
   readonly meta: Record<string, unknown>;
 }
 
-/** An in-memory public API for documents, with scripted answers. */
+/** An in-memory gateway that treats every request as a creation of a document. */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly documents: ReadonlyMap<string, Pushed>;
@@ -69,7 +69,6 @@ export async function openTestGateway(): Promise<TestGateway> {
   };
 }
 
-/** Answers with the error envelope. */
 export function refuse(
   response: ServerResponse,
   status: number,

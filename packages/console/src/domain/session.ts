@@ -23,7 +23,7 @@ export interface Session {
   readonly from: string;
   /** Header `User-Agent` of the sign-in, at most 200 characters. */
   readonly userAgent: string;
-  /** Tenant that `/` opens; with "" it opens the person's first one. */
+  /** Tenant that `/` opens; the person's first one when this is "" or no longer the person's. */
   readonly tenantId: string;
   /** ID token for signing out at the issuer; undefined after a one-time code. */
   readonly idToken?: string;

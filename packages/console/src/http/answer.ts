@@ -17,7 +17,7 @@ export interface PageAnswer {
   readonly cookies?: readonly CookieChange[];
 }
 
-/** Sends the browser to another page, or to the issuer, with GET. */
+/** Sends the browser to another URL with GET, also after a POST. */
 interface RedirectAnswer {
   readonly to: string;
   readonly cookies?: readonly CookieChange[];

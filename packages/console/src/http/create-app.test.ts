@@ -122,7 +122,7 @@ test.each(refused)("a request %s is logged once, under the id that its page show
   await expectLine(await send(head), status);
 });
 
-test("a head that does not arrive in time is answered with a page, after which its rest is not read", async () => {
+test("a request whose head comes late is answered with a 408 page, and its rest is not handled", async () => {
   app.server.headersTimeout = 100;
   const socket = connect({ port: (app.server.address() as AddressInfo).port, allowHalfOpen: true });
   socket.on("error", () => {});
@@ -153,7 +153,7 @@ test.each([
   ["/:tenant/upload", "late", post("/demo/upload", multipart, "Content-Length: 90") + half, "x"],
   ["/form", "broken", post("/form", urlEncoded, "Transfer-Encoding: chunked") + "3\r\na=b\r\n", "no chunk\r\n"],
   ["/:tenant/upload", "broken", post("/demo/upload", multipart, "Transfer-Encoding: chunked") + chunk, "no chunk\r\n"],
-])("a request to %s whose body comes %s ends without an answer, in one log line", async (...row) => {
+])("a request to %s whose body comes %s gets no answer and one log line, and blocks no upload", async (...row) => {
   const [route, fault, begin, rest] = row;
   const isLate = fault === "late";
   if (isLate) app.server.requestTimeout = app.server.headersTimeout = 200;
@@ -187,7 +187,7 @@ test("an upload whose page refuses it releases its turn", async () => {
   expect(await upload("x")).toBe(303);
 });
 
-test("an upload whose browser leaves while it waits ends at once, and gives up its place", async () => {
+test("an upload whose browser leaves while it waits ends before its turn, and leaves the turn free", async () => {
   const begin = async (tenant: string) => {
     const socket = open();
     const arrived = once(app.server, "request");

@@ -5,10 +5,11 @@ import type { Answer } from "./answer.ts";
 import type { PersonCall, TenantRoute } from "./route.ts";
 
 /**
- * Checks that a person is a member of the tenant in the URL, and that its roles have the page's
+ * Checks that the caller is a member of the tenant in the URL, with a role that has the page's
  * right.
  *
- * @returns a function that makes the page's answer
+ * @returns a function that makes the page's answer, so that its caller can check the age of the
+ * sign-in before
  * @throws DomainError `not_found`, in the same words, for a tenant of others and for one that does
  * not exist; `permission_denied` without the right
  */

@@ -21,19 +21,19 @@ async function answerTo(kind: ErrorKind) {
   return { statusCode, retryAfter: headers["retry-after"], body, lines };
 }
 
-test("a refusal for too many requests at once says that nothing was done, and when to send again", async () => {
+test("a refusal of the kind exhausted is 429 with Retry-After, and its page says that nothing was done", async () => {
   const { statusCode, retryAfter, body } = await answerTo("exhausted");
   expect([statusCode, retryAfter]).toEqual([429, "5"]);
   expect(body).toBe("Not done: What happened. ");
 });
 
-test("when a service is lost, the page says to look for an effect before a form is sent again", async () => {
+test("when a service is unavailable, the page says to look for an effect before sending a form again", async () => {
   const { statusCode, retryAfter, body } = await answerTo("unavailable");
   expect([statusCode, retryAfter]).toEqual([503, "5"]);
   expect(body).toContain("see first whether it has taken effect, and then send it again");
 });
 
-test("the loss of a service is logged, unlike a refusal", async () => {
+test("an unavailable service is logged, and a refusal of the kind exhausted is not", async () => {
   expect((await answerTo("unavailable")).lines).toEqual([expect.stringContaining("a service cannot be reached")]);
   expect((await answerTo("exhausted")).lines).toEqual([]);
 });

@@ -15,7 +15,7 @@ export interface ErrorText {
 
 export interface FailedRequest {
   readonly id: string;
-  /** The person of the session, once the page has found it; undefined before, and without one. */
+  /** Undefined without a session, and until the route has read the session. */
   readonly person: Person | undefined;
   readonly url: string;
 }
@@ -87,9 +87,9 @@ export function handleErrors(app: FastifyInstance, log: Logger, errorPage: Error
 }
 
 /**
- * Whether the connection ended before the request was read, or while it waited for its turn. Node
- * reports the first as ECONNRESET, which would look like a database that does not answer, and the
- * signal reports the second as an AbortError, which would look like a bug.
+ * Whether the connection ended before the request was read, or while an upload waited for its turn.
+ * Node reports the first as ECONNRESET, which would look like a database that does not answer, and
+ * the signal reports the second as an AbortError, which would look like a bug.
  */
 function hasLeft(error: unknown, { raw }: FastifyRequest): boolean {
   return raw.destroyed && (!raw.complete || (error instanceof Error && error.name === "AbortError"));

@@ -66,10 +66,8 @@ interface Asked {
 }
 
 /**
- * Calls the page for a person who may see it. For a person who is not signed in, or not recently on
- * a page that requires it, a GET redirects to the sign-in page, and a POST is answered with the
- * `SendAgainPage`. Only members may enter a tenant; others cannot tell it from one that does not
- * exist.
+ * Calls the page for a person who may see it. Without a session, or when the sign-in is too old for
+ * the page, a GET redirects to the sign-in page, and a POST is answered with the `SendAgainPage`.
  */
 async function admit(
   route: PersonRoute | TenantRoute,

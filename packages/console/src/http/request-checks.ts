@@ -13,10 +13,6 @@ export class ForeignForm extends DomainError {
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/**
- * Refuses requests with another `Host`, and those with an unsafe method that no page of the console
- * sent.
- */
 export function checkRequests(app: FastifyInstance, origin: URL): void {
   app.addHook("onRequest", (request, _reply, done) => {
     if (request.headers.host?.toLowerCase() !== origin.host) throw new WrongHost();

@@ -6,7 +6,7 @@ import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The person of the session, once the page has found it; undefined before, and without one. */
+    /** Undefined without a session, and until the route has read the session. */
     person: Person | undefined;
     /** Rounds of calls to services; undefined when the request came to no page. */
     rounds: RoundCounter | undefined;
@@ -14,8 +14,8 @@ declare module "fastify" {
 }
 
 /**
- * Writes one log line for each request, without its query, fields and cookies, and observes its
- * duration and its rounds of calls.
+ * Writes one log line for each request that got its answer, without its query, fields and cookies,
+ * and observes its duration and its rounds of calls.
  */
 export function logRequests(app: FastifyInstance, log: Logger, registry: Registry): void {
   const seconds = new Histogram({

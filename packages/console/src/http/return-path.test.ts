@@ -39,6 +39,6 @@ test.each([
   "https:attacker.example",
   "javascript:alert(1)",
   "attacker.example",
-])("a sign-in with the return path %j leads to the start", (text) => {
+])('a sign-in with the return path %j leads to "/"', (text) => {
   expect(returnPath(text, origin)).toBe("/");
 });

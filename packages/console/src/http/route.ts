@@ -105,10 +105,7 @@ export interface PersonRoute extends SignedInRoute {
   handle(call: PersonCall): Promise<Answer>;
 }
 
-/**
- * A page of a tenant, at `/t/{tenant}` and its path. It is 404 for people who are no members of the
- * tenant, and for a tenant that does not exist.
- */
+/** A page for members of a tenant. For other people it is 404, as for an unknown tenant. */
 export interface TenantRoute extends SignedInRoute {
   readonly access: "member";
   /** Path after `/t/{tenant}`, for example "" or `/keys/:key`. */

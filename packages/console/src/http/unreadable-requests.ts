@@ -16,10 +16,10 @@ const refusals: Readonly<Record<string, readonly [status: number, detail: string
 const cutAfterMs = 1_000;
 
 /**
- * Answers with a page, and logs, what Node's parser refused or timed out before it became a
- * request, and closes the connection. The framework does not see these. A request whose head was
- * read belongs to the framework: when its body fails, or what follows it, its connection is only
- * cut.
+ * Handles bytes that Node's parser refuses, and heads that do not arrive in time: answers with a
+ * page, logs, and closes the connection. The framework does not see these. While a request of the
+ * connection is read or answered, the connection is only cut, because the answer to send is the
+ * framework's.
  */
 export function unreadableRequests(origin: URL, log: Logger, errorPage: ErrorPage) {
   const last = new WeakMap<Socket, ServerResponse>();

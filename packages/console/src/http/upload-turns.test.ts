@@ -26,9 +26,9 @@ test("an upload does not wait for one of another newsroom", async () => {
 });
 
 test.each([
-  ["one of its newsroom", ["demo"], /another file or webhook of this newsroom.*nothing was done.*again/],
-  ["two of others", ["times", "post"], /other files.*nothing was done.*again/],
-])("an upload that waits 15 s for %s is refused with the words that nothing was done", async (...row) => {
+  ["another of its newsroom", ["demo"], /another file or webhook of this newsroom.*nothing was done.*again/],
+  ["two of other newsrooms", ["times", "post"], /other files.*nothing was done.*again/],
+])("an upload that waits 15 s for %s is refused, and told that nothing was done", async (...row) => {
   const [, held, why] = row;
   const turns = uploadTurns();
   for (const tenant of held) await turns.take(tenant);

@@ -4,14 +4,14 @@ import { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 /** Most uploads at once. Each holds up to 10 MiB, and as much again while it is sent on. */
 const atOnce = 2;
 /**
- * Longest wait of an upload for its turn. It counts towards the time in which a request must
- * arrive, and leaves 45 seconds of it for the bytes.
+ * Longest wait of an upload for its turn. The wait is part of the 60 seconds in which a request
+ * must arrive, so 45 are left for the bytes.
  */
 const waitMsMax = 15_000;
 
 /**
  * Limits the uploads in memory, and each tenant to half of them. The console does not read an
- * upload that waits for its turn: its bytes wait in the network.
+ * upload that waits for its turn, so TCP makes the browser wait.
  */
 export function uploadTurns(): TenantSlots {
   const refuse = (why: "share" | "pool") => {

@@ -31,7 +31,7 @@ const mebibyte = 1024 * 1024;
  *
  * @throws DomainError for a multipart body: `too_large` for a file or a text beyond the limits,
  * `invalid` when the parser refuses the body, such as one with too many fields, and when the
- * browser has left
+ * browser had left before the call
  */
 export async function readUpload(request: FastifyRequest, limits: UploadLimits): Promise<Upload> {
   const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();

@@ -16,13 +16,13 @@ it("days and times are written as Intl writes them, but with Sep in place of Sep
   expect(instants.map(secondOf)).toEqual(shown({ timeStyle: "medium" }));
 });
 
-it("integers are written as Intl writes them", () => {
+it("counts are written as Intl writes them", () => {
   const format = new Intl.NumberFormat("en");
   const counts = [0, 7, 999, 1_000, 12_345, 999_999, 1_000_000, 12_345_678_901_234_567_890n];
   expect(counts.map(figure)).toEqual(counts.map((count) => format.format(count)));
 });
 
-it("distances of a minute and more are written as Intl writes them", () => {
+it("distances of whole minutes, hours and days are written as Intl writes them", () => {
   const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
   for (const [unit, ms] of [["day", 24 * hourMs] as const, ["hour", hourMs] as const, ["minute", 60_000] as const]) {
     for (const count of [-20, -2, -1, 1, 2, 20]) expect(distance(count * ms)).toBe(format.format(count, unit));

@@ -33,8 +33,8 @@ export function secondOf(at: Date): string {
 
 /**
  * A distance of time, negative for the past: `2 minutes ago`, `in 3 days`, `tomorrow`, `just now`.
- * The past is cut and the future rounded, so that what ends in seven days is not said to end in six
- * a moment later.
+ * The past is rounded down and the future to the nearest, so that what ends in seven days is not
+ * said to end in six a moment later.
  */
 export function distance(ms: number): string {
   const length = ms < 0 ? -ms : Math.round(ms / minuteMs) * minuteMs;

@@ -2,11 +2,10 @@ import type { OpenRoute } from "../http/route.ts";
 import { html } from "../markup/html.ts";
 
 interface GetApiDocsDeps {
-  /** Origin at which integrators reach the public API. */
   readonly apiOrigin: URL;
 }
 
-/** `GET /docs`: redirects to the documentation of the public API. */
+/** `GET /docs`: lets pages link to the API docs without knowing their origin. */
 export function getApiDocs({ apiOrigin }: GetApiDocsDeps): OpenRoute {
   return { access: "open", method: "GET", url: "/docs", handle: async () => ({ to: apiDocsUrl(apiOrigin) }) };
 }

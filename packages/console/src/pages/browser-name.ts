@@ -1,6 +1,6 @@
 /**
- * The order matters: a browser's header may also name browsers that come after it in this list.
- * Edge's names Chrome and Safari.
+ * The first match counts, here and in `systems`, because a header names more than its browser: that
+ * of Edge also Chrome and Safari, that of Android also Linux, that of an iPhone also Mac OS X.
  */
 const browsers = [
   ["Edge", /\bEdg\//],
@@ -18,7 +18,7 @@ const systems = [
   ["Linux", /\bLinux\b/],
 ] as const;
 
-/** The name of a browser, from the header `User-Agent`, which anybody can forge. */
+/** `Chrome on macOS`, from the header `User-Agent`, which anybody can forge. */
 export function browserName(userAgent: string): string {
   const name = (known: readonly (readonly [string, RegExp])[]) => known.find(([, mark]) => mark.test(userAgent))?.[0];
   const [browser, system] = [name(browsers), name(systems)];

@@ -18,7 +18,7 @@ interface ConfirmSignInDeps extends SignInWays {
   readonly sessions: Pick<SessionStore, "insert" | "end">;
 }
 
-/** `POST /sign-in/confirm`: uses a code, and opens a session. */
+/** `POST /sign-in/confirm`: uses up a one-time code, and opens a session. */
 export function confirmSignIn(deps: ConfirmSignInDeps): OpenRoute {
   return {
     access: "open",
@@ -42,7 +42,6 @@ type Confirmed = Pick<GetSignInLinkResponse, "identity" | "tenantName" | "roles"
   readonly returnTo: string;
 };
 
-/** The page that says what a code signs in to, and asks whether to sign in. */
 export function confirmPage({ identity, tenantName, roles, code, returnTo }: Confirmed): Html {
   return layout(
     { title: "Sign in" },

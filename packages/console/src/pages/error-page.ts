@@ -18,7 +18,6 @@ export function errorPage({ title, detail, next }: ErrorText, { id, person, url 
   );
 }
 
-/** Makes the tenant of a URL the current one, if the person is a member of it. */
 function inTenantOf(person: Person, url: string): Person {
   const [, tenantId] = /^\/t\/(\w+)/.exec(url) ?? [];
   const here = person.memberships.find((membership) => membership.tenantId === tenantId);

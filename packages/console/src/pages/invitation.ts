@@ -27,8 +27,8 @@ const invitationEnded = "This invitation was accepted or revoked, or its seven d
 
 /**
  * `GET /invitation`: shows the invitation that was opened in this browser, or asks for a code. The
- * code of the invitation is in a cookie, until the invitation is accepted or half an hour has
- * passed, so that a sign-in at the issuer does not lose the code. The console does not store it.
+ * code of the invitation is in a cookie for half an hour at most, so that a sign-in at the issuer
+ * does not lose the code. The console does not store it.
  */
 export function getInvitation({ members, provider }: InvitationDeps): OpenRoute {
   return {
@@ -61,7 +61,7 @@ export function openInvitation(): OpenRoute {
   };
 }
 
-/** The answer to a code that belongs to no open invitation. */
+/** The answer to a code that belongs to no open invitation. It removes the cookie with the code. */
 export function invitationGone(person: Person | undefined) {
   return { status: 400, page: askForCode(person, invitationEnded), cookies: [{ kind: "invitation" }] } as const;
 }
@@ -139,7 +139,6 @@ function acceptForm(person: Person, invitation: Invitation | undefined): Html {
     </div>`;
 }
 
-/** What the invitation changes for a person who is a member already; undefined for others. */
 function whatChanges({ memberships }: Person, invitation: Invitation | undefined): Html | undefined {
   const before = memberships.find(({ tenantId }) => tenantId === invitation?.tenantId);
   if (!before) return undefined;
@@ -152,7 +151,6 @@ function whatChanges({ memberships }: Person, invitation: Invitation | undefined
   );
 }
 
-/** What a visitor does first where no issuer is set up. */
 function askForSignInCode(note: string): Html {
   const whom = note === "" ? "your name" : html`<b dir="auto">${note}</b>`;
   return html`<p class="lead">

@@ -4,7 +4,6 @@ import { type NavigationItem, navigationOf } from "./navigation.ts";
 import { type Html, html } from "../markup/html.ts";
 import { roleList } from "./roles.ts";
 
-/** The parts of a page around its content. */
 interface Frame {
   readonly title: string;
   /** The person whose navigation the page has; undefined for a page without navigation. */
@@ -61,10 +60,7 @@ function side(person: Person, path: string): Html {
   </div>`;
 }
 
-/**
- * The navigation item of a page, or of the list that it belongs to: the longest path that the
- * page's path begins with.
- */
+/** Every page of a tenant is below "Overview", so the longest path that matches counts. */
 function currentItem(items: readonly NavigationItem[], path: string): NavigationItem | undefined {
   const isAbove = (item: NavigationItem) => path === item.path || path.startsWith(`${item.path}/`);
   const [longest] = items.filter(isAbove).toSorted((a, b) => b.path.length - a.path.length);

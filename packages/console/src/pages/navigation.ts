@@ -34,7 +34,6 @@ export interface NavigationItem {
   readonly path: string;
 }
 
-/** The navigation of a person in one tenant, or in none. */
 export function navigationOf(
   current: Membership | undefined,
 ): { readonly heading: string | undefined; readonly items: readonly NavigationItem[] }[] {

@@ -24,7 +24,7 @@ interface OverviewDeps {
   readonly members: Pick<MemberCalls, "listMembers">;
 }
 
-/** What needs attention, as far as the reader's roles may see it. */
+/** Endpoints, hours and keys are undefined for a reader without the right to see them. */
 interface Overview {
   readonly endpoints: Part<readonly Endpoint[]> | undefined;
   readonly hours: Part<CountDeliveriesResponse> | undefined;

@@ -6,7 +6,7 @@ import { calledMethods } from "./called-methods.ts";
 
 const grantFile = new URL("../../../../deploy/k8s/components/console/grant.json", import.meta.url);
 
-test("the grant that deploys with the console names the methods that its pages call, not whole services", () => {
+test("the grant that deploys with the console names exactly the calledMethods, and no whole service", () => {
   const [grant, ...others] = parseGrants(readFileSync(grantFile, "utf8")).values();
   expect(others).toEqual([]);
   expect(grant).toMatchObject({ identity: "spiffe://vidimus.example/console", people: true });

@@ -79,12 +79,12 @@ test.each<[string, RequestListener]>([
   ["a redirect", (_, response) => response.writeHead(302, { location: "/elsewhere" }).end()],
   ["more than 1 MiB", (_, response) => response.writeHead(200, stated.headers).end("x".repeat(1024 * 1024 + 1))],
   ["a broken connection", (request) => request.socket.destroy()],
-])("%s instead of a list makes its reading fail as unavailable", async (_what, given) => {
+])("%s in place of a list fails the reading as unavailable", async (_what, given) => {
   answer = given;
   await expect(read(undefined)).rejects.toMatchObject({ kind: "unavailable" });
 });
 
-test("a reading that the signal ends is no failure of the gateway, and is not sent again", async () => {
+test("a reading that the caller's signal aborts fails with AbortError, and is not sent again", async () => {
   const leaving = new AbortController();
   const seen = vi.fn<RequestListener>(() => leaving.abort());
   answer = seen;

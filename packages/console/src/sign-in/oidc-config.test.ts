@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const base = { MONGODB_URL: "mongodb://127.0.0.1/", OPS_PORT: "0" };
 const issuer = { CONSOLE_OIDC_ISSUER: "https://id.example.org", CONSOLE_OIDC_CLIENT_ID: "vidimus" };
 
-test("one-time codes are on by default only on loopback without an issuer, elsewhere by CONSOLE_LINKS=on", () => {
+test("one-time codes are on by default only on loopback without an issuer, otherwise by CONSOLE_LINKS=on", () => {
   const away = { CONSOLE_ORIGIN: "https://console.example.org" };
   expect(readConfig(base)).toMatchObject({ links: true, oidc: undefined });
   expect(readConfig({ ...base, ...issuer })).toMatchObject({ links: false, oidc: { clientId: "vidimus" } });

@@ -8,9 +8,9 @@ const seenBytesMax = 4 * 1024 * 1024;
 /** Bytes of an entry besides its items, its tag and its key. */
 const entryBytes = 256;
 
-/** Identifies a page: its tenant, and the request. */
 interface PageName {
   readonly tenantId: string;
+  /** The request, with the tenant. */
   readonly key: string;
 }
 
@@ -31,7 +31,6 @@ export class KeptPages {
     return this.#kept.get(tenantId, key);
   }
 
-  /** Notes a page that was just read. The key contains the tenant, too. */
   note({ tenantId, key }: PageName, page: ListPublishedDocumentsResponse): void {
     if (this.#seen.get(key) === page.etag) {
       this.#kept.set(

@@ -33,16 +33,15 @@ interface TagQuestion extends PageQuestion {
 
 /**
  * After `lateMs` the next call for a page no longer waits for the running one. A large page takes a
- * tenth of a second on a busy machine; with that as the limit, each further call delayed the ones
+ * tenth of a second on a busy machine; with 100 ms as the limit, each further call delayed those
  * before it even more.
  */
 const late = { lateMs: 1_000, outMax: 8 };
 
 /**
  * Reads pages. Readers of the same page share one call. A page that was read twice without a change
- * is cached. Whenever a reader asks for a cached page, the gateway asks documents whether the
- * page's tag is current. It asks the same about the tags that clients send. All these questions go
- * out together, one for each page and tag.
+ * is cached. A cached page, and a tag that a client sends, is used only after documents has said
+ * that the tag is current.
  */
 export function pageReader(calls: PageCalls): ReadPage {
   const kept = new KeptPages();
@@ -72,9 +71,9 @@ export function pageReader(calls: PageCalls): ReadPage {
 }
 
 /**
- * Reads a page, unless it is unchanged since the last call. The reader's own tag is outdated, so it
- * is sent only as the tag that the page must not be older than: readers with different old tags
- * share a page.
+ * Reads a page, unless it is unchanged since the last call. `tag` is outdated, so it is sent only
+ * as the tag that the page must not be older than. Readers with different old tags share a call,
+ * which has the tag of the first.
  */
 async function readAfter(
   calls: PageCalls,
@@ -85,7 +84,7 @@ async function readAfter(
   return last && page.notModified ? last : page;
 }
 
-/** The question, and separately the tag that the client has. */
+/** Takes the client's tag, `held`, out of its request; "" for none. */
 function ask(init: Parameters<ReadPage>[0], rpc: CallOptions): { held: string; question: PageQuestion } {
   const page = create(ListPublishedDocumentsRequestSchema, init);
   const held = page.ifNoneMatch;

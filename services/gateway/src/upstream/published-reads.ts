@@ -41,8 +41,7 @@ interface DocumentQuestion {
 
 /**
  * Batches reads without a timer: the first goes out at once, and those that arrive during a call go
- * out together when it ends. Each tenant has its own lane, so that large documents of one do not
- * delay small ones of another.
+ * out together when it ends or is late. Polls that wait for a change use `shareWaits` instead.
  */
 export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls & SiteCalls): PublishedReads {
   const get = documentReader(calls);
@@ -63,13 +62,13 @@ interface SiteQuestion {
 }
 
 /**
- * Callers of the same site share a call: its configuration may have a megabyte, and all pages of
- * the site's server ask for it.
+ * Callers of the same site share a call: its configuration may have a megabyte, and a web server
+ * may ask for it with every page.
  */
 function siteReader(calls: SiteCalls): (question: SiteQuestion) => Promise<GetPublishedSiteResponse> {
   return createBatcher({
     ...rules,
-    // Requests for many hosts of one tenant would fill a limit that all share.
+    // Requests for many hosts of one tenant would fill a limit that all tenants share.
     lanesInFlightMax: Number.POSITIVE_INFINITY,
     itemsMax: Number.POSITIVE_INFINITY,
     laneOf: ({ request: { tenantId, host, ifNoneMatch } }) => JSON.stringify([tenantId, host, ifNoneMatch]),
@@ -95,7 +94,7 @@ function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promi
     // Longer than in `rules`, as for pages: after 100 ms a second call began beside the first,
     // and calls of 4 MiB delayed each other and all other calls to documents.
     late: { afterMs: 1_000, outMax: 8 },
-    // Followers of one tenant at many positions would fill a limit that all share.
+    // Followers of one tenant at many positions would fill a limit that all tenants share.
     lanesInFlightMax: Number.POSITIVE_INFINITY,
     itemsMax: Number.POSITIVE_INFINITY,
     laneOf: ({ request }) => changesLane(request),

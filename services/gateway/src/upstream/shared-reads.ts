@@ -3,19 +3,19 @@ import { withinDeadline } from "@vidimus/kit/deadline";
 import { DomainError } from "@vidimus/kit/errors";
 import { shareCall } from "@vidimus/kit/rpc/context/call-span";
 
-/** After this time a running call no longer holds back its tenant's next one, up to 8 at a time. */
+/** After this time a call no longer holds back the next one of its lane, up to 8 at a time. */
 const late = { afterMs: 100, outMax: 8 };
 /** From the arrival of a read to its answer. */
 const timeoutMs = 10_000;
 const tooLate = () => new DomainError("deadline_exceeded", "the documents service did not answer in time");
 
 /**
- * A call contains questions of one tenant only, because all questions in a call wait for its
- * largest answer. Tenants alternate.
+ * For batchers of reads. Their lanes hold questions of one tenant only, because all questions in a
+ * call wait for its largest answer.
  */
 export const rules = { lanesInFlightMax: 32, late, deadline: { ms: timeoutMs, error: tooLate } };
 
-/** Rejects when the answer to a shared call does not come in time, counted from the question. */
+/** Rejects with `deadline_exceeded` 10 s after the question, even if the call began later. */
 export async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   if (!(await withinDeadline(answer, timeoutMs))) throw tooLate();
   return answer;

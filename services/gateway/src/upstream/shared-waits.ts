@@ -26,7 +26,6 @@ const joinableMax = 1 / 20;
  * other options of its first caller.
  *
  * @param keyOf returns the same key for questions with the same answer
- * @returns `call` with sharing
  */
 export function shareWaits<Question extends WaitQuestion, Answer>(
   keyOf: (question: Question) => string,

@@ -19,7 +19,6 @@ export interface StatedTrustList {
 
 type TrustListKeeper = CopyKeeper<StatedTrustList, StatedTrustList>;
 
-/** Returns the trust list, from memory while the copy is fresh. */
 export type TrustListCache = () => Promise<StatedTrustList>;
 
 interface TrustListDeps {
@@ -41,7 +40,7 @@ const askTimeoutMs = 2_000;
 const patienceMs = 250;
 /** Short, because the answer does not need the database. */
 const keeperTimeoutMs = 1_000;
-/** Interval at which the age of an unchanged list is stored. */
+/** An unchanged list is stored again after this time, to renew its age. */
 const keepEveryMs = 600_000;
 
 /**
@@ -83,9 +82,7 @@ export function trustListCache({ signing, keeper, log, registry }: TrustListDeps
   };
 }
 
-/**
- * A keeper for a database that may be unavailable: this process then continues with what it knows.
- */
+/** When the keeper fails or takes 1 s, `read` finds nothing and `keep` returns the given list. */
 function withoutDatabase(keeper: TrustListKeeper, log: Pick<Logger, "warn">): TrustListKeeper {
   const orElse = async <T>(otherwise: T, failure: string, act: () => Promise<T>): Promise<T> => {
     let result = otherwise;

@@ -43,9 +43,8 @@ export class FakeDocuments {
   readonly revalidated: ListPublishedDocumentsRequest[] = [];
   /** Runs before a batch is answered; throw to fail the call after its items were stored. */
   beforeAnswer: (call: number) => Promise<void> | void = () => {};
-  /** Runs before a batch is looked at. */
+  /** Runs before the items of a batch are stored. */
   beforeWork: (call: number) => Promise<void> | void = () => {};
-  /** The page that `listPublishedDocuments` answers. */
   page: { itemsJson: string; nextCursor: string; hasMore: boolean; etag: string } = {
     itemsJson: "[]",
     nextCursor: "",
@@ -114,5 +113,4 @@ function failed(kind: ErrorKind, message: string): Result {
   return { outcome: { case: "error", value: { kind, message, violations } } };
 }
 
-/** The error that documents throws while its database cannot be reached. */
 export const unavailable = (): DomainError => new DomainError("unavailable", "the database cannot be reached");

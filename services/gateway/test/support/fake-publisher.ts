@@ -24,7 +24,7 @@ type Request =
 
 const text = (json: string): Uint8Array => Buffer.from(json);
 
-/** A fake of published reads. It records the requests that it gets. */
+/** Fakes the reads of published documents. */
 export class FakePublisher {
   readonly asked: Request[] = [];
   /** Thrown by every method while it is set. */

@@ -3,8 +3,8 @@ import type { FakeDocuments } from "./fake-documents.ts";
 
 /**
  * Creates documents until the gateway makes no further call to the documents service, so that
- * documents which arrive afterwards share a batch. The calls stay unanswered; while they do, the
- * gateway makes up to eight calls of one tenant.
+ * documents which arrive afterwards share a batch, with the last of these. The calls stay
+ * unanswered, and the gateway limits how many of a tenant may run.
  *
  * @param post creates one document
  * @returns a function that lets the documents service answer these calls, and resolves when all of

@@ -15,10 +15,7 @@ export async function openEdge(settings: Partial<GatewayConfig> = {}) {
     documents,
     gateway,
     key,
-    /**
-     * Writes bytes to the public port, and returns everything that comes back until the connection
-     * ends.
-     */
+    /** Writes bytes to the public port; returns what comes back until the connection ends. */
     raw: (text: string | Buffer, options?: RawOptions) => rawText(gateway.httpPort, text, options),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();

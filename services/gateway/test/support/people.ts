@@ -2,28 +2,25 @@ import { ConnectError } from "@connectrpc/connect";
 import { personActor } from "@vidimus/kit/rpc/context/person";
 import { accessClient, memberClient } from "./start-gateway.ts";
 
-/** A person at the issuer https://id.example, with its actor. */
 export function someone(subject: string) {
   const identity = { issuer: "https://id.example", subject };
   return { identity, name: subject, actor: personActor(identity) };
 }
 
-/** Makes tenants and members of them at one gateway, and clients that act as members. */
+/** Makes tenants, members and their clients. @param port of the gateway's teams door */
 export function peopleOf(port: number) {
   const members = memberClient(port);
   let tenants = 0;
   return {
     members,
-    /** A client that acts as a person in a role. */
     as: (subject: string, role: string) => memberClient(port, role, someone(subject).actor),
-    /** Makes a tenant, and members of it with their roles. */
+    /** Makes a tenant; `people` has the roles of its members by subject. Returns its id. */
     async tenant(people: Readonly<Record<string, readonly string[]>> = {}): Promise<string> {
       const tenantId = `tenant_${(tenants += 1)}`;
       await accessClient(port).createTenant({ tenantId, name: `Tenant ${tenants}` });
       for (const [subject, roles] of Object.entries(people)) await this.join(tenantId, subject, roles);
       return tenantId;
     },
-    /** Makes a member by an invitation of the operator. */
     async join(tenantId: string, subject: string, roles: readonly string[]) {
       const { code } = await members.inviteMember({ tenantId, roles: [...roles] });
       const { member } = await members.acceptInvitation({ code, ...someone(subject) });

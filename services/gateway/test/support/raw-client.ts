@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A connection that keeps the beginning of what comes back, as text. */
 export interface RawClient extends Disposable {
   readonly socket: Socket;
   /** What came back so far; pieces that come after the first 4 KiB are dropped. */
@@ -17,7 +16,6 @@ export interface RawClient extends Disposable {
 interface RawClientOptions {
   /** The client reads nothing. */
   readonly unread?: boolean;
-  /** The client may keep sending after the server has ended its side. */
   readonly allowHalfOpen?: boolean;
 }
 

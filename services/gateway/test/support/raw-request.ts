@@ -23,10 +23,7 @@ export async function rawRequest(port: number, text: string, options?: RawOption
   return readAnswer(await rawText(port, text, options));
 }
 
-/**
- * Like `rawRequest`, answering the text that came back. Rejects when the connection is idle for 20
- * s.
- */
+/** Like `rawRequest`, but returns the text. Rejects when the connection is idle for 20 s. */
 export function rawText(
   port: number,
   text: string | Buffer,

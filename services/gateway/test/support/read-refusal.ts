@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 
-/** A UUIDv7, as request ids are. */
 export const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /**

@@ -6,7 +6,7 @@ import type { Route } from "../../src/http/route.ts";
 import { openPools } from "../../src/pools/pools.ts";
 import { RateLimits } from "../../src/rates/rate-limits.ts";
 
-/** A public port with routes of a test, without limits, and the one key that may call them. */
+/** A public port without rate limits, and its one key, which has the scope `phrases:read`. */
 export async function serveRoutes(
   routes: readonly Route<object>[],
   poolSizes: Parameters<typeof openPools>[1] = {},

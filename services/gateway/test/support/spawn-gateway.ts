@@ -5,10 +5,7 @@ import { createInterface } from "node:readline";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { inject } from "vitest";
 
-/**
- * Runs the gateway as a process of its own, on free ports and with limits off, unless `env` sets
- * something else.
- */
+/** Rejects with the gateway's output when it exits before it has started. */
 export async function spawnGateway(env: Record<string, string>) {
   const lines: string[] = [];
   const database = env["MONGODB_DATABASE"] ?? testDatabaseName("access");
@@ -47,9 +44,8 @@ export async function spawnGateway(env: Record<string, string>) {
   return {
     ...ports,
     database,
-    /** What the gateway printed so far. */
+    /** Lines of stdout and pieces of stderr; grows while the gateway runs. */
     lines,
-    /** Asks the gateway to stop, and returns its exit code. */
     async stop(): Promise<number | null> {
       if (child.exitCode === null) child.kill("SIGTERM");
       await exited;

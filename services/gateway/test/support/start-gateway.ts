@@ -8,7 +8,7 @@ import type { GatewayConfig } from "../../src/config.ts";
 import { scopes } from "../../src/access/scopes.ts";
 import { startGateway } from "../../src/gateway.ts";
 
-/** A gateway on free ports with limits off, and what a test needs to talk to it. */
+/** Calls to other services fail, unless `overrides` has their targets. */
 export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
   const config: GatewayConfig = {
     host: "127.0.0.1",
@@ -46,12 +46,12 @@ export async function openGateway(overrides: Partial<GatewayConfig> = {}) {
   };
 }
 
-/** A client of the access service at the gateway's teams door, acting as `actor` with `role`. */
+/** @param port of the gateway's teams door */
 export function accessClient(port: number, role = "admin", actor = "ada") {
   return createClient(AccessService, transportTo(port, role, actor));
 }
 
-/** A client of the member service at the gateway's teams door. */
+/** @param port of the gateway's teams door */
 export function memberClient(port: number, role = "owner", actor = "ada") {
   return createClient(MemberService, transportTo(port, role, actor));
 }

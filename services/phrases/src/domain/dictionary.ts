@@ -13,9 +13,9 @@ export function wantedOf(drafts: readonly PhraseDraft[]): Wanted {
 }
 
 /**
- * Applies the writes in order, each only if the stored row is still the one of the plan (an insert:
- * only if no row has its id or its key). Returns false when a concurrent write prevented one of
- * them; others may have been applied. Then read the phrases and plan again.
+ * Applies the writes in order, each only under the condition of `PhraseWrite`. Returns false when a
+ * concurrent write prevented one of them; others may have been applied. Then read the phrases and
+ * plan again.
  */
 export type Write = (writes: readonly PhraseWrite[]) => Promise<boolean>;
 
@@ -29,10 +29,7 @@ export interface Dictionary {
   /** Ids of at most `max` phrases of a language, in no order. */
   idsOf(tenantId: string, language: string, max: number): Promise<string[]>;
   countOf(tenantId: string, language: string): Promise<number>;
-  /**
-   * Returns how many of the phrases existed and are deleted. After a failure some are deleted and
-   * some are not.
-   */
+  /** Returns how many phrases existed and were deleted. After a failure some may be deleted. */
   deleteAll(tenantId: string, ids: readonly string[], signal: AbortSignal): Promise<number>;
   /**
    * Runs `work`, which may write. From the first write until `work` ends the dictionary has no
@@ -44,19 +41,16 @@ export interface Dictionary {
    * is read from it.
    */
   snapshot(tenantId: string, language: string | undefined, signal: AbortSignal): Promise<DictionarySnapshot>;
-  /**
-   * The revision of a tenant's dictionary, which every change replaces; undefined during a change.
-   */
+  /** Undefined during a change, "0" before the first one. */
   revision(tenantId: string): Promise<string | undefined>;
 }
 
-/** A dictionary, or one language of it, at one moment. */
 export interface DictionarySnapshot extends AsyncDisposable {
-  /** As `Dictionary.revision` at that moment. */
+  /** As `Dictionary.revision`, at the moment of the snapshot. */
   readonly revision: string | undefined;
   /**
    * The phrases in batches, ordered by language and text. A batch is fetched when it is asked for,
-   * and may be iterated once. Throws when mongod no longer keeps the history of the moment, by
+   * and may be iterated once. Throws when mongod no longer keeps the history of that moment, by
    * default after five minutes.
    */
   readonly batches: AsyncIterator<Iterable<Phrase>>;

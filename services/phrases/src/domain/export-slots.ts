@@ -17,10 +17,7 @@ const tenantRunningMax = 8;
  */
 const waitMsMax = 1_000;
 
-/**
- * Limits running exports, in total and for each tenant. Exports beyond a limit wait for up to a
- * second, and tenants take turns.
- */
+/** Limits running exports. Exports beyond a limit wait for up to a second; tenants take turns. */
 export class ExportSlots {
   readonly #slots = new TenantSlots({
     capacity: runningMax,

@@ -20,10 +20,10 @@ const restFactorMax = 4;
  * Runs the steps of exports, a few milliseconds each. Two run at a time, each of another tenant,
  * and tenants with waiting steps take turns.
  *
- * A tenant with more than two exports rests after each step, for up to four times its duration.
- * Many exports of a tenant then leave four fifths of the time to other calls, which need several
- * turns of the event loop each, while one or two exports run without a rest. The rest does not
- * delay exports of other tenants.
+ * A tenant with more than two exports rests after each step, for up to four times the step's
+ * duration. Many exports of a tenant then leave four fifths of the time to other calls, which need
+ * several turns of the event loop each, while one or two exports run without a rest. The rest does
+ * not delay exports of other tenants.
  */
 export class ExportTurns {
   readonly #slots = new TenantSlots({ capacity: runningMax, share: tenantRunningMax });

@@ -35,11 +35,10 @@ export function upsertWithRetry(
 }
 
 /**
- * Replaces the phrase with the draft's id if it has not changed since the caller read it.
+ * Replaces the phrase with the draft's id if it still has `updatedAt`, as the caller has read it.
  *
- * @param updatedAt of the phrase as the caller has read it
- * @throws DomainError `conflict` when it was changed or deleted since, `unavailable` after 100
- * attempts
+ * @throws DomainError `conflict` when the phrase was changed or deleted since, `unavailable` after
+ * 100 attempts
  */
 export function replaceUnchanged(
   dictionary: Pick<Dictionary, "find">,
@@ -63,8 +62,8 @@ export function replaceUnchanged(
  * Creates a phrase under the draft's id, so that a repeated call finds it. If the id is taken, the
  * draft replaces the phrase that has it.
  *
- * @throws DomainError `already_exists` when another phrase has its language and text, `unavailable`
- * after 100 attempts
+ * @throws DomainError `already_exists` when another phrase has the draft's language and text,
+ * `unavailable` after 100 attempts
  */
 export function createUnderOwnId(
   dictionary: Pick<Dictionary, "find">,
@@ -85,9 +84,9 @@ export function createUnderOwnId(
 }
 
 /**
- * The outcomes of all attempts together. A failed attempt has written some of its phrases. The plan
- * of the retry calls them unchanged, and their dates are the attempt's; a phrase that a concurrent
- * write has made alike has other dates.
+ * The outcomes of all attempts together. A phrase that a failed attempt has written is unchanged in
+ * the plan of the retry, but one of its dates is `now`; a phrase that a concurrent write has made
+ * alike has other dates.
  */
 function outcomesAfter({ phrases, outcomes }: UpsertPlan, attempted: ReadonlySet<string>, { now }: Stamps): Outcome[] {
   return outcomes.map((outcome, index) => {

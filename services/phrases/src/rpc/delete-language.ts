@@ -4,7 +4,7 @@ import { requireTenantId } from "@vidimus/kit/ids";
 import type { Dictionary } from "../domain/dictionary.ts";
 import { invalid, readLanguageFilter } from "./requests.ts";
 
-/** Most phrases that a call deletes. Deleting them takes about as long as importing as many. */
+/** Most phrases that one call deletes, so that it ends before its deadline. */
 const deletedMax = 50_000;
 
 export interface DeleteLanguageDeps {

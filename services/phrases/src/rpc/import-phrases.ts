@@ -37,7 +37,7 @@ export function importPhrases(deps: ImportPhrasesDeps): MethodImpl<typeof Phrase
       const stamps = { now: deps.now(), mintId: deps.mintId };
       const preview = () => previewImport(deps.phrases, tenantId, parsed, stamps, signal);
       // The preview refuses rows whose id is one phrase's and whose language and text are
-      // another's, before anything is written. Without ids there are none.
+      // another's, before anything is written. A row without an id cannot be such a row.
       if (!request.dryRun && parsed.drafts.withIds) await preview();
       const write = () => importDrafts(deps.phrases, tenantId, parsed.drafts, stamps, signal);
       const tally = await (request.dryRun ? preview() : write());

@@ -2,9 +2,9 @@ import { DomainError } from "@vidimus/kit/errors";
 import { parseLanguage, languageFault } from "../domain/language.ts";
 
 /**
- * Normalises the language of a request. "" means all languages and becomes undefined.
+ * Normalises the language of a request; "" becomes undefined.
  *
- * @throws DomainError `invalid` when it is not a BCP 47 tag
+ * @throws DomainError `invalid` for a tag that `parseLanguage` refuses
  */
 export function readLanguageFilter(language: string): string | undefined {
   if (language === "") return undefined;

@@ -9,7 +9,6 @@ const changeMsMax = 90_000;
 /** A change that began longer ago than this has ended, or its process has died. */
 const abandonedAfterMs = 180_000;
 
-/** A change of one dictionary, from before its first write until after its last. */
 export interface Change {
   /**
    * Call before each write; the first call marks the dictionary.
@@ -24,7 +23,7 @@ export interface Change {
 /**
  * Keeps the revision of each dictionary. A change sets a mark before its first write and removes it
  * after its last; setting and removing it replace the revision. So two reads without a mark that
- * find the same revision find the same content, even when a process died between them. A
+ * find the same revision find the same content, even when a process died between two writes. A
  * transaction around the writes would do the same, but the transaction of a killed process keeps
  * its locks for a minute.
  */
@@ -48,7 +47,6 @@ export class DictionaryState {
     return revisionOf(await this.#find(tenantId, snapshot));
   }
 
-  /** Returns a change. It marks the dictionary at its first `begin`. */
   change(tenantId: string): Change {
     const token = uuidv7();
     const since = new Date();

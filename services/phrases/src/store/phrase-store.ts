@@ -12,8 +12,8 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 import { type SnapshotOptions, snapshotOptions } from "./snapshot-options.ts";
 
 /**
- * Rows that an export fetches at once. Batches of 500 rows would survive two garbage collections,
- * and memory would grow by another 100 MB.
+ * Rows that an export fetches at once. Batches of 500 rows would survive two garbage collections
+ * and so become old objects of V8, which takes another 100 MB.
  */
 const rowsPerBatch = 200;
 /** Most phrases that one command deletes; such a command takes about 50 ms. */
@@ -124,8 +124,8 @@ export class PhraseStore implements Dictionary {
       await change.end();
       return result;
     } catch (error) {
-      // The failure of the work is reported, not that of `end`. When `end` fails, the dictionary
-      // has no revision until its mark counts as abandoned, three minutes later.
+      // The first failure is thrown, also when this `end` fails. The dictionary then has no
+      // revision until its mark counts as abandoned, three minutes after the change began.
       await change.end().catch(() => {});
       throw error;
     }

@@ -5,8 +5,8 @@ import { findByKeys, inOrder } from "./find-by-keys.ts";
 import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 
 /**
- * Most phrases that a search examines. It reads only their keys from the index, in about 40 ms, so
- * a search for a text that no phrase contains costs no more.
+ * Most phrases that a search examines, in about 40 ms, even when none contains the text: it reads
+ * only their keys, from the index.
  */
 const examinedMax = 20_000;
 const maxTimeMS = 20_000;

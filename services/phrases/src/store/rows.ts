@@ -1,6 +1,5 @@
 import type { Phrase } from "../domain/phrase.ts";
 
-/** The projection with which rows are read for `fromRow`. */
 export const withoutOwn = { _id: 0, tenantId: 0 } as const;
 
 /** `phrases`: one row per phrase. Unique on (tenantId, id) and on (tenantId, language, phrase). */

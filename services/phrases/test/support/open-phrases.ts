@@ -20,9 +20,7 @@ export async function collect<T>(messages: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-/**
- * A phrases service with a database of its own, and the calls of its teams door that tests make.
- */
+/** A phrases service with a database of its own, and calls of its teams door. */
 export async function openPhrases() {
   await using stack = new AsyncDisposableStack();
   const database = testDatabaseName("phrases");
@@ -59,7 +57,6 @@ export async function openPhrases() {
         content: Buffer.from(JSON.stringify(rows)),
         ...options,
       }),
-    /** The texts of all pages of a request, and the number of phrases of each page. */
     pages: async (request: Parameters<typeof page>[0], limit?: number) => {
       const phrases: string[] = [];
       const sizes: number[] = [];

@@ -69,7 +69,7 @@ async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly LedgerEnt
   // signing the snapshot anew. So a signature with a higher number is stored as number 1, too, when
   // the ledger lacks it.
   const lacksFirst = (each: LedgerEntry) => each.signing > 1 && !entriesOf(each).some(({ signing }) => signing === 1);
-  const firsts = [...known, ...fresh].filter(lacksFirst).map((each) => ({ ...each, signing: 1 }));
+  const firsts = [...known, ...fresh].filter(lacksFirst).map((each) => Object.assign({}, each, { signing: 1 }));
   for (const entries of [fresh, firsts]) if (entries.length > 0) await ledger.record(entries, ring.revision);
   return { adopted: fresh.length, known: known.length, refused };
 }

@@ -25,7 +25,6 @@ export function countDeliveries(world: World): Command {
     });
 }
 
-/** The counts as `--json` prints them. */
 function toShownCounts({ hours, countedAt }: CountDeliveriesResponse) {
   return {
     countedAt: isoTime(countedAt),

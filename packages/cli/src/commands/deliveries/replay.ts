@@ -77,7 +77,6 @@ async function act(
   return shown;
 }
 
-/** The request of StartReplay and CountReplay. @throws CliError when no option says what to send */
 function requestOf({ tenantId, id }: { tenantId: string; id: string }, options: ReplayOptions) {
   const { since, until, states, all = false, latestOnly = false } = options;
   if (!all && !states && !since) throw new CliError("say what to send: --since, --states or --all");

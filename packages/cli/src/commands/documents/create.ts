@@ -21,7 +21,7 @@ export function createDocument(world: World): Command {
     });
 }
 
-/** The id in the document, in lowercase as the platform stores it. */
+/** In lowercase, as the platform stores ids. */
 function idOf(value: unknown): string | undefined {
   return isJsonObject(value) && typeof value["id"] === "string" ? value["id"].toLowerCase() : undefined;
 }

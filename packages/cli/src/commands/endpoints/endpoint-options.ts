@@ -42,8 +42,8 @@ export function addEndpointOptions(command: Command): Command {
 }
 
 /**
- * Turns the options that were given into settings of a request. Reads the files of `--secret-file`
- * and `--header-file`.
+ * Reads the files of `--secret-file` and `--header-file`. A setting without an option is absent, so
+ * an update leaves it as it is.
  */
 export async function toSettings(world: World, options: EndpointOptions) {
   const { url, name, description, secretFile, events, types, header, headerFile, maxInFlight, rate } = options;
@@ -67,7 +67,7 @@ function addHeader(text: string, before: Readonly<Record<string, string>> = {}):
   return { ...before, ...header };
 }
 
-/** No message quotes a line of the file, because it may be a credential. */
+/** No message quotes a line of the file, because a header may be a credential. */
 async function readHeaders(world: World, file: string): Promise<Record<string, string>> {
   const lines = (await readInput(world, file)).toString().split(/\r?\n/);
   const headers = lines.flatMap((line, index) => {

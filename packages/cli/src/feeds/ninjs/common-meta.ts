@@ -5,7 +5,6 @@ import { versionOf } from "./item-id.ts";
 import type { NinjsItem } from "./ninjs-item.ts";
 import { sourceName } from "./source-name.ts";
 
-/** Takes the members that go into `meta` of every type of document. */
 export function takeCommonMeta(item: NinjsItem): Record<string, unknown> {
   const source = sourceName(item.uri, item.original);
   const meta = compact({

@@ -23,7 +23,7 @@ test("without a version the id follows from the content, whatever the order of i
   expect(itemId(uri, { uri, version: "", type: "text", headlines })).not.toBe("a245817d-326d-4eba-a2b0-34567c92fe61");
 });
 
-test("two contents under one uri without a version are two documents", () => {
+test("two contents under one uri without a version get different ids", () => {
   expect(itemId(uri, { uri, by: "A" })).not.toBe(itemId(uri, { uri, by: "B" }));
 });
 

@@ -1,10 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { someText } from "../json.ts";
 
-/**
- * One of the texts that an item has for one purpose, such as its headlines; they differ in role and
- * format.
- */
+/** An entry of an item's headlines, descriptions or bodies; entries differ in role and format. */
 export interface RoleText {
   readonly role: string | undefined;
   /** Lowercase media type without parameters. */
@@ -39,7 +36,6 @@ export class NinjsItem {
     return someText(value);
   }
 
-  /** Takes a member if its value passes a test. Leaves it otherwise. */
   take<T>(member: string, test: (value: unknown) => value is T): T | undefined {
     const value = this.#rest.get(member);
     if (!test(value)) return undefined;

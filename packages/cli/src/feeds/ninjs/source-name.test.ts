@@ -8,12 +8,12 @@ const item = {
   by: "Author",
 };
 
-test("an item comes from the first of its infoSources that has a name", () => {
+test("an item's source is the first of its infoSources that has a name or a literal", () => {
   expect(sourceName(uri, item)).toBe("Nordwire");
   expect(sourceName(uri, { ...item, infoSources: [{ literal: "NW" }] })).toBe("NW");
 });
 
-test("an item without a named source comes from its copyright holder, byline or the uri's authority", () => {
+test("without infoSources the source is the copyright holder, else the byline, else the uri's authority", () => {
   expect(sourceName(uri, { ...item, infoSources: [] })).toBe("Holder");
   expect(sourceName(uri, { by: "Author", copyrightHolder: "" })).toBe("Author");
   expect(sourceName(uri, {})).toBe("wire.example:8443");

@@ -9,7 +9,7 @@ export function isHtml({ contentType, role }: RoleText): boolean {
   return contentType === undefined ? htmlRoles.has(role ?? "") : htmlTypes.has(contentType);
 }
 
-/** Whether a text is plain: by its contentType, or without one if it does not begin with markup. */
+/** Whether a text is plain: by its contentType, or without one by its role and its beginning. */
 export function isPlain(text: RoleText): boolean {
   const { contentType, value } = text;
   return contentType === "text/plain" || (contentType === undefined && !isHtml(text) && !value.startsWith("<"));
@@ -23,10 +23,7 @@ export function plainIn(...roles: readonly (string | undefined)[]): (text: RoleT
   return (text) => isPlain(text) && roles.includes(text.role);
 }
 
-/**
- * Takes the headline. Without a headline returns the title, else the slugline, else the uri. Every
- * item has a uri.
- */
+/** Takes the headline. Without a headline returns the title, else the slugline, else the uri. */
 export function takeTitle(item: NinjsItem): string {
   const plain = item.roleText("headlines", plainIn("main", undefined), isPlain);
   const headline = plain ?? textOf(item.roleText("headlines", isHtml));
@@ -36,10 +33,6 @@ export function takeTitle(item: NinjsItem): string {
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
-/**
- * The text of HTML, without tags and with six common entities decoded; undefined when no text is
- * left.
- */
 function textOf(html: string | undefined): string | undefined {
   const bare = html
     ?.replace(/<[^>]*>/g, "")

@@ -28,15 +28,12 @@ export function toAudio(item: NinjsItem): Mapping {
   };
 }
 
-/**
- * No codec that agencies use has a lower bit rate. So a duration that would mean a lower one, if it
- * were in seconds, is in milliseconds.
- */
+/** No codec that agencies use has a lower bit rate. */
 const bitsPerSecondMin = 1_000;
 
 /**
- * A stream's duration. ninjs has seconds, but some agencies send milliseconds; the size of the
- * stream shows which of the two it is.
+ * ninjs has seconds, but some agencies send milliseconds. The bit rate that follows from the
+ * stream's size tells which of the two it is.
  */
 export function durationMs({ duration, sizeBytes }: JsonObject): number | undefined {
   if (typeof duration !== "number" || !(duration > 0)) return undefined;

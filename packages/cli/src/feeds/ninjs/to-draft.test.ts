@@ -3,7 +3,7 @@ import { toDraft } from "./to-draft.ts";
 
 const uri = "http://wire.example/items/1";
 
-test("a text item becomes a core/newswire, with every member that has a place in it", () => {
+test("the members of a text item become title, meta and content of a core/newswire", () => {
   const draft = toDraft({
     uri,
     type: "text",
@@ -95,7 +95,7 @@ test.each([
   );
 });
 
-test("an item whose embargo cannot be read is damaged: without the embargo it could be published", () => {
+test("an item whose embargo cannot be read is refused as damaged", () => {
   const item = { uri, type: "text", embargoed: "tomorrow" };
   expect(() => toDraft(item)).toThrow(
     expect.objectContaining({ message: expect.stringContaining("tomorrow"), unmappable: false }),
@@ -155,7 +155,7 @@ test("a picture becomes a core/image with alternative text, credit, focus and re
   expect(draft.meta).not.toHaveProperty("edNote");
 });
 
-test("a picture's credit line, plain body and text become its credit, alternative text and caption", () => {
+test("a picture's credit line, description and plain body become its credit, caption and alternative text", () => {
   const { meta, content } = toDraft({
     uri,
     type: "picture",
@@ -207,7 +207,7 @@ test("an audio item becomes a core/audio with streams and a duration in millisec
   });
 });
 
-test("a duration that would mean a few hundred bits a second is read as milliseconds", () => {
+test("a duration that in seconds would mean 192 bits a second is read as milliseconds", () => {
   const renditions = [
     { href: "http://a.example/1.mp3", contentType: "audio/mpeg", sizeInBytes: 189_504, duration: 7896 },
   ];

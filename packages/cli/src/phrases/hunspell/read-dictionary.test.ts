@@ -92,7 +92,7 @@ test.each([
   ["SET KOI8-R", "KOI8-R"],
   ["SET TIS620-2533", "tis-620"],
   ["TRY SET", "utf-8"],
-])("the encoding of %j is %s, which Node can decode", (aff, encoding) => {
+])("the encoding of an .aff file with %j is %s, which Node can decode", (aff, encoding) => {
   expect(declaredEncoding(Buffer.from(aff))).toBe(encoding);
   expect(new TextDecoder(encoding).encoding).toBeTypeOf("string");
 });

@@ -11,7 +11,7 @@ interface AuditKind {
   readonly actions: Readonly<Record<string, string>>;
 }
 
-/** From its name in the URL to each kind of change. */
+/** The kinds of changes by their names in the URL of the audit page. */
 export const auditKinds: Readonly<Record<string, AuditKind>> = {
   keys: {
     label: "API keys",

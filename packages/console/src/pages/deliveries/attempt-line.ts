@@ -28,7 +28,6 @@ function attemptItem(attempt: DeliveryAttempt): Html {
   </li>`;
 }
 
-/** What becomes of a delivery if nobody does anything. */
 function whatFollows({ state, nextAttemptAt }: Delivery, now: Date): Html {
   if (state === "pending" && nextAttemptAt)
     return html`<b>Next attempt</b> by itself ${dueIn(timestampDate(nextAttemptAt), now)}`;

@@ -16,7 +16,6 @@ const [barWidth, gap, barHeight] = [18, 8, 70];
 /** Least height of a bar, so that a bar of one delivery is visible beside one of ten thousand. */
 const heightMin = 2;
 
-/** Deliveries by the hour as bars, with their numbers in a table that is folded at first. */
 export function deliveriesByHour({ hours }: CountDeliveriesResponse): Html {
   const bars = hours.map((hour) => ({
     all: sumOf(hour),
@@ -55,12 +54,11 @@ export function deliveriesByHour({ hours }: CountDeliveriesResponse): Html {
     </div>`;
 }
 
-/** Whether there is no delivery in these hours. */
 export function isQuiet({ hours }: CountDeliveriesResponse): boolean {
   return hours.every((hour) => sumOf(hour) === 0);
 }
 
-/** A notice of deliveries that were given up in these hours; undefined without any. */
+/** Undefined when no delivery was given up in these hours. */
 export function givenUpNotice({ hours }: CountDeliveriesResponse, { at }: TenantCall): Html | undefined {
   const { count, hasMore } = totalOf(hours, "exhausted");
   if (count === 0) return undefined;
@@ -82,7 +80,7 @@ interface Bar {
   readonly waiting: number;
 }
 
-/** The bar of an hour. Failed deliveries are its upper end, in red, and below them what waits. */
+/** From the top down: what was given up, what waits, the rest. Each is drawn over the next. */
 function barOf({ all, failed, waiting }: Bar, at: number, most: number): Html {
   const [high, red, amber] = [heightOf(all, most), heightOf(failed, most), heightOf(failed + waiting, most)];
   const x = at * (barWidth + gap);
@@ -116,10 +114,7 @@ function countOf({ counts }: DeliveryHour, named: string) {
   return counts.find(({ state }) => state === named);
 }
 
-/**
- * The number of deliveries in a state, over all hours. `hasMore` is true when the count of an hour
- * stopped early, so that there are more.
- */
+/** `hasMore` is true when the count of an hour stopped early, so that there are more. */
 function totalOf(hours: readonly DeliveryHour[], named: string) {
   const counts = hours.flatMap((hour) => countOf(hour, named) ?? []);
   return { count: counts.reduce((sum, each) => sum + each.count, 0), hasMore: counts.some(({ hasMore }) => hasMore) };

@@ -9,12 +9,11 @@ import { isNarrowed, readDeliveryQuery } from "./delivery-query.ts";
 import { deliveryStates } from "./delivery-state.ts";
 import { endpointChoices } from "./endpoint-label.ts";
 
-/** Which states the API calls otherwise: `given up is exhausted`. */
+/** The states that the API calls otherwise: `“waiting” is pending, “given up” is exhausted`. */
 const apiWords = deliveryStates
   .flatMap(({ value, label }): string[] => (value === label ? [] : [`“${label}” is ${value}`]))
   .join(", ");
 
-/** From the name of a filter to its label. */
 export const filterLabels = {
   state: "State",
   endpoint: "Endpoint",
@@ -24,7 +23,6 @@ export const filterLabels = {
   until: "Stored before",
 };
 
-/** The filters of the list of deliveries, filled from the URL. */
 export function deliveryFilters({ at, query }: TenantCall, names: EndpointNames, faults: readonly Fault[]): Html {
   const asked = readDeliveryQuery(query);
   const text = (name: "document" | "webhook", hint?: string) =>

@@ -2,7 +2,7 @@ import type { Delivery } from "@vidimus/contracts/vidimus/delivery/v1/delivery_l
 import type { Html } from "../../markup/html.ts";
 import { state, type Tone } from "../parts/state.ts";
 
-/** States of a delivery, with the words that people read. */
+/** `value` as in the API, `label` for people. */
 export const deliveryStates = [
   { value: "pending", tone: "wait", label: "waiting" },
   { value: "held", tone: "off", label: "held" },
@@ -16,12 +16,11 @@ const words: ReadonlyMap<string, string> = new Map([
   ["missing", "never to be delivered"],
 ]);
 
-/** What people read for a state, or for a choice of a replay by its state. */
+/** Label of a state, or of `missing`, by which a replay selects snapshots without a delivery. */
 export function stateInWords(state: string): string {
   return words.get(state) ?? state;
 }
 
-/** From the state of a delivery to what became of it, or what it still waits for. */
 export const stateMeanings: Readonly<Record<string, string>> = {
   pending: "It is sent by itself.",
   held: "The endpoint is paused. It is sent when somebody starts the endpoint.",
@@ -36,7 +35,6 @@ export function deliveryState({ state: named, attemptCount }: Delivery): Html {
   return state(known?.tone ?? "off", known?.label ?? named);
 }
 
-/** `1 attempt`, `4 attempts`. */
 export function attempts(count: number): string {
   return count === 1 ? "1 attempt" : `${count} attempts`;
 }

@@ -133,15 +133,11 @@ function columnsFor(names: EndpointNames, call: TenantCall): Column<Delivery>[] 
   ];
 }
 
-/** The document that a webhook is about, or the endpoint. */
+/** A delivery without a document is a notice about an endpoint. */
 function subjectOf({ documentId, aboutEndpointId }: Delivery, names: EndpointNames): Html {
   return documentId === "" ? endpointLabel(names, aboutEndpointId) : html`<code>${documentId}</code>`;
 }
 
-/**
- * Type and version of the document, with a link to all its deliveries where the page shows others,
- * too; undefined without a document.
- */
 function versionOf({ documentId, documentType, version }: Delivery, { at, query }: TenantCall): Html | undefined {
   if (documentId === "") return undefined;
   const all = html`<br /><a

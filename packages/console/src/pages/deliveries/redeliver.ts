@@ -14,8 +14,8 @@ export interface RedeliverDeps extends ShowDeliveryDeps {
 }
 
 /**
- * `POST /t/{tenant}/deliveries/{delivery}/again`: makes one attempt now, and shows its result. The
- * next attempt of a delivery that waits becomes due at once instead.
+ * `POST /t/{tenant}/deliveries/{delivery}/again`: makes one attempt now, and shows its result. Of
+ * a pending delivery the next attempt becomes due at once instead.
  */
 export function redeliver(deps: RedeliverDeps): TenantRoute {
   return {

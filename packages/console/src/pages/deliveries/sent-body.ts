@@ -2,7 +2,7 @@ import { DomainError } from "@vidimus/kit/errors";
 import type { TenantRoute } from "../../http/route.ts";
 import type { DeliveryCalls } from "../../rpc/called-methods.ts";
 
-/** `GET /t/{tenant}/deliveries/{delivery}/body`: the body that is sent, byte by byte, as a file. */
+/** `GET /t/{tenant}/deliveries/{delivery}/body`: the exact body that is sent, as a file. */
 export function sentBody({ deliveries }: { readonly deliveries: Pick<DeliveryCalls, "getDelivery"> }): TenantRoute {
   return {
     access: "member",

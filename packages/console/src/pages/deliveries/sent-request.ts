@@ -17,7 +17,6 @@ interface SaidInBody {
  */
 const shownBytesMax = 16 * 1024;
 
-/** Shows the request of a delivery, computed again. */
 export function sentRequest(part: Part<DeliveryRequest | undefined>, call: TenantCall): Html {
   return html`<section class="sheet padded" aria-labelledby="request">
     <h2 id="request">What is sent</h2>
@@ -48,11 +47,10 @@ function requestOf({ url, headers, body }: DeliveryRequest, { at, params }: Tena
 
 function beginningOf(body: Uint8Array): string {
   if (body.byteLength <= shownBytesMax) return Buffer.from(body).toString();
-  // A decoder in a stream keeps back a character that is cut.
+  // With `stream` the decoder leaves out a character that is cut.
   return new TextDecoder().decode(body.subarray(0, shownBytesMax), { stream: true });
 }
 
-/** Reads the snapshot's title and the key of its signature from a body. */
 export function saidIn(body: Uint8Array): SaidInBody {
   const data = at(parsed(body), "data");
   return { title: text(at(at(data, "snapshot"), "title")), keyId: text(at(at(data, "signature"), "keyId")) };

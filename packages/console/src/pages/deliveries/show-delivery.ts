@@ -64,7 +64,6 @@ export async function readDelivery(
   return { delivery, attempts, request, names };
 }
 
-/** The title of the document, or the event when the title is not known. */
 export function titleOf({ delivery: { event }, request }: ShownDelivery): string {
   const body = "value" in request ? request.value?.body : undefined;
   return (body && saidIn(body).title) || event;
@@ -103,8 +102,7 @@ function leadOf({ event, documentType, version, sequence, documentId, endpointId
 }
 
 /**
- * The button that sends a delivery again. A held delivery has none, because delivery refuses to
- * send it until its endpoint is enabled.
+ * Undefined for a held delivery, because delivery refuses to send it until its endpoint is enabled.
  */
 function sendAgain({ deliveryId, state }: Delivery, at: TenantCall["at"]): Html | undefined {
   if (state === "held") return undefined;

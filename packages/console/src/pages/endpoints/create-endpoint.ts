@@ -52,7 +52,6 @@ function formAgain(call: TenantCall, faults: readonly Fault[]) {
   return answerPage(call, { title: "New endpoint", main: newEndpointForm(call, call.form, faults), status: 400 });
 }
 
-/** Text below a new secret: what the receiver does with it. */
 export function secretUse({ at }: TenantCall): Html {
   return html`<p class="q">
     With it the receiver checks <code>webhook-signature</code>, as Standard Webhooks describes it: <code>v1,</code> and
@@ -73,10 +72,7 @@ function madePage(call: TenantCall, { endpoint, secret, ping }: CreateEndpointRe
   };
 }
 
-/**
- * Makes the function that tells `settle` what was made: the endpoint's name, and the page that
- * rotates its secret.
- */
+/** For `settle`: leads whoever did not see the secret to the page that rotates it. */
 export function madeEndpoint({ at }: TenantCall) {
   return ({ endpoint }: { readonly endpoint?: Endpoint | undefined }) => ({
     name: endpoint?.name ?? "",

@@ -9,10 +9,6 @@ import { saidOf } from "./ping-result.ts";
 
 type Fact = readonly [string, Content];
 
-/**
- * The health of an endpoint: what waits or is held for it, its last accepted and last failed
- * attempts, and the time of the next attempt while it fails or has asked for a pause.
- */
 export function healthFacts(endpoint: Endpoint, now: Date): Fact[] {
   const { health, disablement } = endpoint;
   const isNothingHeld = disablement && health?.heldDeliveries === 0;
@@ -34,7 +30,6 @@ function refusal(failure: Failure, now: Date): Content {
   return html`${outcomeOf(failure)} after ${tookOf(failure)}${when} ${saidOf(failure)}`;
 }
 
-/** The settings of an endpoint, without values of headers and secrets. */
 export function settingFacts(endpoint: Endpoint): Fact[] {
   const { endpointId, events, documentTypes, headerNames, maxInFlight, ratePerSecond, createdAt, updatedAt } = endpoint;
   const { previousSecretEndsAt: overlapEnd } = endpoint;

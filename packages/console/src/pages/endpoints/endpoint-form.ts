@@ -20,7 +20,6 @@ export const endpointFields = {
 /** See `secretFields` of a route. */
 export const secretEndpointFields = { headers: "Headers of its own" };
 
-/** From the name of each field to its label. */
 export const endpointLabels = { ...endpointFields, ...secretEndpointFields };
 
 /**
@@ -52,10 +51,7 @@ const events = [
   { value: "endpoint.recovered", label: "another endpoint accepts again", hint: "endpoint.recovered" },
 ];
 
-/**
- * The form's fields with an endpoint's current settings. The headers stay empty, because their
- * values are never shown.
- */
+/** Without the headers, because their values are never shown. */
 export function formOf(endpoint: Endpoint): URLSearchParams {
   const { url, name, description, documentTypes, ratePerSecond, maxInFlight } = endpoint;
   const form = new URLSearchParams({ url, name, description, types: documentTypes.join(", ") });
@@ -73,7 +69,6 @@ export function newForm(): URLSearchParams {
   ]);
 }
 
-/** The form's fields for the settings. @param headersHint shown below the label of the headers */
 export function settingFields(form: URLSearchParams, faults: readonly Fault[], headersHint: string): Html {
   const field = (name: string) => ({ name, value: form.get(name) ?? "", error: errorAt(faults, name) });
   return html`${textField({ ...field("url"), label: "URL", hint: "Where webhooks are posted to.", type: "url" })}

@@ -33,7 +33,6 @@ const looks: Readonly<Record<Standing, readonly [Tone, string]>> = {
   unknown: ["off", "not known"],
 };
 
-/** The overall state of an endpoint, from delivery's report. */
 export function standingOf(endpoint: Endpoint, now: Date): Standing {
   const { disablement, health } = endpoint;
   if (health?.gate === "unopened") return "unopened";
@@ -51,14 +50,13 @@ export function endpointState(endpoint: Endpoint, now: Date): Html {
   return state(...looks[standingOf(endpoint, now)]);
 }
 
-/** Delivery keeps ended deliveries for so long; earlier acceptances are not known. */
+/** Delivery keeps ended deliveries for this long, so earlier acceptances are not known. */
 const keptMs = 30 * 86_400_000;
 
 function isYoung({ createdAt }: Endpoint, now: Date): boolean {
   return createdAt !== undefined && now.getTime() - timestampDate(createdAt).getTime() < keptMs;
 }
 
-/** When an endpoint last accepted a webhook, as far as that is known. */
 export function lastAccepted(endpoint: Endpoint, now: Date): Html | string {
   const { health } = endpoint;
   if (!health) return "not known";
@@ -66,7 +64,6 @@ export function lastAccepted(endpoint: Endpoint, now: Date): Html | string {
   return isYoung(endpoint, now) ? "nothing yet; pings do not count" : "not in the last 30 days";
 }
 
-/** How much waits for an endpoint or is held for it, and since when. */
 export function lagOf({ health, disablement }: Endpoint, now: Date): Html | string {
   if (!health) return "not known";
   const { pendingDocuments, oldestPendingAt, heldDeliveries, hasMoreHeld, oldestHeldAt } = health;
@@ -76,7 +73,8 @@ export function lagOf({ health, disablement }: Endpoint, now: Date): Html | stri
     return html`${count} held, the oldest ${timeAgo(timestampDate(oldestHeldAt), now)}`;
   }
   if (!oldestPendingAt) return "nothing waits";
-  // Of each document, or endpoint that an event is about, at least one delivery waits.
+  // `pendingDocuments` counts documents, and endpoints that events are about. Each has at least one
+  // delivery that waits.
   const waiting = pendingDocuments === 1n ? "1 delivery waits" : `${figure(pendingDocuments)} deliveries wait`;
   return html`at least ${waiting}, the oldest ${timeAgo(timestampDate(oldestPendingAt), now)}`;
 }

@@ -8,7 +8,6 @@ import { notice } from "../parts/notice.ts";
 import { dueIn, timeAgo } from "../parts/times.ts";
 import { counted, lagOf, standingOf } from "./endpoint-state.ts";
 
-/** A note about an endpoint's trouble; undefined without any. */
 export function troubleNote(endpoint: Endpoint, names: ActorNames, now: Date): Html | undefined {
   const told = troubleOf(endpoint, "It", names, now);
   return told && notice(toneOf(endpoint, now), told);
@@ -34,12 +33,7 @@ function toneOf(endpoint: Endpoint, now: Date): "bad" | "wait" {
   return ["failing", "gone", "unopened"].includes(standingOf(endpoint, now)) ? "bad" : "wait";
 }
 
-/**
- * An endpoint's trouble: since when, and what happens next if nobody does anything; undefined
- * without any.
- *
- * @param who the endpoint at the beginning of a sentence
- */
+/** @param who the endpoint at the beginning of a sentence: `It` */
 function troubleOf(endpoint: Endpoint, who: Html | string, names: ActorNames, now: Date): Html | undefined {
   const { disablement, health } = endpoint;
   const ago = (at: Timestamp | undefined) => at && timeAgo(timestampDate(at), now);

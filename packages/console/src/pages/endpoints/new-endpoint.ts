@@ -19,7 +19,6 @@ export function newEndpoint(): TenantRoute {
 
 const lead = "Its secret is shown once, when it is made. What is published from then on is posted to it.";
 
-/** The form, with what was typed before. */
 export function newEndpointForm({ at }: TenantCall, form: URLSearchParams, faults: readonly Fault[] = []): Html {
   return html`${errorSummary(faults, endpointLabels)}
     ${pageHead({ title: "New endpoint", lead, above: { label: "Endpoints", href: at("/endpoints") } })}

@@ -2,10 +2,6 @@ import type { PingResult } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { outcomeOf, tookOf } from "../parts/outcome.ts";
 import { type Html, html } from "../../markup/html.ts";
 
-/**
- * The result of a ping, and what a receiver answered that did not accept it; undefined when no ping
- * was posted.
- */
 export function pingNote(ping: PingResult | undefined): Html | undefined {
   if (!ping) return undefined;
   if (ping.accepted) {

@@ -7,16 +7,13 @@ export interface Settings {
   readonly description: string;
   readonly events: { names: string[] };
   readonly documentTypes: { names: string[] };
-  /** Absent when no headers were typed. */
+  /** Absent when none were typed: an endpoint that is changed then keeps its headers. */
   readonly headers?: { values: Record<string, string> };
   readonly maxInFlight?: number;
   readonly ratePerSecond: number;
 }
 
-/**
- * Reads the fields of an endpoint, or returns their faults. Delivery checks what this function does
- * not.
- */
+/** Delivery checks what this function does not. */
 export function readSettings(form: URLSearchParams): { value: Settings } | { faults: Fault[] } {
   const text = (name: string) => (form.get(name) ?? "").trim();
   const [rate, parallel] = [numberOf(text("rate")), numberOf(text("parallel"))];
@@ -50,7 +47,6 @@ export function readSettings(form: URLSearchParams): { value: Settings } | { fau
   };
 }
 
-/** The settings of `after` that differ from those of `before`. */
 export function differences(after: Settings, before: Settings): Partial<Settings> {
   const found: { -readonly [Name in keyof Settings]?: Settings[Name] } = { ...after };
   for (const name of settingNames) if (isDeepStrictEqual(after[name], before[name])) delete found[name];

@@ -22,10 +22,7 @@ export function pauseEndpoint({
   };
 }
 
-/**
- * `POST /t/{tenant}/endpoints/{endpoint}/start`: enables the endpoint; what was held for it is sent
- * in order.
- */
+/** `POST /t/{tenant}/endpoints/{endpoint}/start`: enables the endpoint; what was held is sent. */
 export function startEndpoint({
   endpoints,
 }: {

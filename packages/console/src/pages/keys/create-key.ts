@@ -61,10 +61,7 @@ function formAgain(call: TenantCall, scopes: readonly Scope[], faults: readonly 
   return answerPage(call, { title: "New key", main: newKeyForm(call, { scopes, faults }), status: 400 });
 }
 
-/**
- * Makes the function that tells `settle` what was made: the key's name, and the page that rolls the
- * key.
- */
+/** For `settle`: leads whoever did not see the secret to the page that rolls the key. */
 export function madeKey({ at }: TenantCall) {
   return ({ apiKey }: { readonly apiKey?: ApiKey | undefined }) => ({
     name: apiKey?.name ?? "",

@@ -20,7 +20,6 @@ export function keyState(key: ApiKey, now: Date): Html {
   return state("ok", "active");
 }
 
-/** When a key was last used, or was made if nobody has used it. */
 function lastSign({ lastUsedAt, createdAt }: ApiKey): Date | undefined {
   const at = lastUsedAt ?? createdAt;
   return at && timestampDate(at);

@@ -20,7 +20,6 @@ interface Made {
   readonly more?: Content | undefined;
 }
 
-/** Shows a new key once, with a command that tries it where `tryIt` has one for its scopes. */
 export function madePage({ at }: TenantCall, { apiKey, secret, apiOrigin, what, more }: Made): View {
   const { name = "", scopes = [], expiresAt } = apiKey ?? {};
   const command = tryIt({ api: apiOrigin, key: secret, scopes });

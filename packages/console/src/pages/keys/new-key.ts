@@ -33,7 +33,6 @@ const lead = "A program shows the key with every call. Give each program its own
 /** From field name to label; see `fields` of a route. */
 export const newKeyLabels = { name: "Name", scopes: "Scopes", ends: "Last day" };
 
-/** The form, with what was typed before. */
 export function newKeyForm({ form, at, now }: TenantCall, { scopes, faults = [] }: NewKeyForm): Html {
   return html`${errorSummary(faults, newKeyLabels)}
     ${pageHead({ title: "New key", lead, above: { label: "API keys", href: at("/keys") } })}

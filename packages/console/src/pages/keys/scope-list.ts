@@ -9,7 +9,6 @@ export function scopeList(scopes: readonly string[]): Html {
 
 export const chooseScope: Fault = { field: "scopes", error: "Choose at least one scope." };
 
-/** A field to choose scopes from those that the service knows. */
 export function scopeField(scopes: readonly Scope[], chosen: readonly string[], error: string | undefined): Html {
   return checkField({
     name: "scopes",

@@ -31,7 +31,6 @@ interface InviteForm {
 /** From field name to label; see `fields` of a route. */
 export const inviteLabels = { note: "For whom", ...roleLabels };
 
-/** The form, with what was typed before. */
 export function inviteForm({ form, at, role }: TenantCall, { hasIssuer, faults = [] }: InviteForm): Html {
   return html`${errorSummary(faults, inviteLabels)}
     ${pageHead({ title: "Invite a colleague", lead, above: { label: "Members", href: at("/members") } })}

@@ -5,9 +5,7 @@ interface FirstMembers {
   readonly nextPageToken: string;
 }
 
-/**
- * Id of a newsroom's only owner, from its first members; undefined while there may be another one.
- */
+/** Member id of the only owner; undefined when more members, who may be owners, follow. */
 export function lastOwnerOf({ members, nextPageToken }: FirstMembers): string | undefined {
   const owners = members.filter(({ roles }) => roles.includes("owner"));
   return nextPageToken === "" && owners.length === 1 ? owners[0]?.memberId : undefined;

@@ -18,7 +18,6 @@ export const roleLabels = { roles: "Roles", own: "Other roles" };
 
 export const chooseRole: Fault = { field: "roles", error: "Choose at least one role." };
 
-/** Fields for roles: the known ones, and a line for those of a newsroom's own workflows. */
 export function roleFields(chosen: readonly string[], mayGiveOwner: boolean, faults: readonly Fault[]): Html {
   const offered = knownRoles.filter(({ value }) => mayGiveOwner || value !== "owner");
   const own = chosen.filter((role) => !knownRoles.some(({ value }) => value === role));
@@ -39,7 +38,6 @@ export function roleFields(chosen: readonly string[], mayGiveOwner: boolean, fau
   })}`;
 }
 
-/** The roles that a form with `roleFields` names: those that were ticked come first. */
 export function rolesOf(form: URLSearchParams): string[] {
   const own = (form.get("own") ?? "").split(",").map((role) => role.trim());
   return [...new Set([...form.getAll("roles"), ...own.filter((role) => role !== "")])];

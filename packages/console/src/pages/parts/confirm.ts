@@ -5,7 +5,6 @@ interface Confirm {
   readonly title: Html | string;
   /** What the action does, and whether it can be undone. */
   readonly consequence: Content;
-  /** URL to which the form is sent. */
   readonly action: string;
   readonly fields?: Content;
   readonly button: string;
@@ -17,11 +16,11 @@ interface Confirm {
   readonly backLabel?: string;
   /** Shown above the title: an `errorSummary`. */
   readonly errors?: Content;
-  /** Shown above the buttons: what else to know before. */
+  /** Shown between the consequence and the fields: what else to know before. */
   readonly warning?: Content;
 }
 
-/** A page that asks before an action. It works without script, unlike a dialog. */
+/** A page instead of a dialog, because a page works without script. */
 export function confirmPage(page: Confirm): Html {
   const { title, consequence, action, fields, button, isDanger, back, backLabel = "Cancel", errors, warning } = page;
   return html`${errors}

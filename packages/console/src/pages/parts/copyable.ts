@@ -1,8 +1,8 @@
 import { type Html, html } from "../../markup/html.ts";
 
 /**
- * A secret to copy. Its button appears when the script runs; without a script it can be selected.
- * The script empties the field when the page is left, so that "back" does not show it again.
+ * A secret to copy, at most one on a page. Without script it can only be selected. The script
+ * empties the field when the page is left, so that "back" does not show the secret again.
  */
 export function copyableSecret(label: string, secret: string): Html {
   return html`<div class="field">
@@ -14,7 +14,7 @@ export function copyableSecret(label: string, secret: string): Html {
   </div>`;
 }
 
-/** A button that copies the text of another element; hidden without script. */
+/** @param id of the element whose text the script copies; without script the button is hidden */
 function copyButton(id: string, label: string, words = "Copy"): Html {
   const said = words === "Copy" ? `Copy: ${label}` : words;
   return html`<button type="button" data-copy="${id}" aria-label="${said}" hidden>${words}</button>`;
@@ -35,7 +35,6 @@ interface CodeBlock {
   readonly copy?: string;
 }
 
-/** A block of code, headers or a body that scrolls. */
 export function codeBlock({ id, label, code, isSecret, isPart, copy }: CodeBlock): Html {
   return html`<div class="code">
     <pre id="${id}" tabindex="0" role="region" aria-label="${label}" ${isSecret && html`data-secret`}>${code}</pre>

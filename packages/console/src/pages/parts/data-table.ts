@@ -2,7 +2,7 @@ import { type Content, type Html, html } from "../../markup/html.ts";
 
 export interface Column<Row> {
   readonly label: string;
-  /** Numbers are aligned at the right. */
+  /** Numbers are aligned at the right, except on narrow pages. */
   readonly isNumber?: true;
   /** Whether only screen readers get the label, as for a column of links. */
   readonly isQuiet?: true;
@@ -10,15 +10,13 @@ export interface Column<Row> {
 }
 
 interface DataTable<Row> {
-  /** Number and range of the rows: see `caption` in `pager.ts`. */
+  /** Number or range of the rows, mostly from `caption` of `pager.ts`. */
   readonly caption: Content;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
 }
 
-/**
- * A table on a sheet. On narrow pages each row becomes a block: its first cell, and labelled lines.
- */
+/** On narrow pages each row becomes a block, in which `data-label` labels a cell. */
 export function dataTable<Row>({ caption, columns, rows }: DataTable<Row>): Html {
   return html`<div class="sheet">
     <table>

@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from "../../markup/html.ts";
 
-/** Replaces a list without rows: what is missing, and a link or command for the next step. */
+/** Replaces a list without rows. `next` says what to do then, mostly with a link. */
 export function emptyState(what: Content, next?: Content): Html {
   return html`<div class="sheet empty">
     <p>${what}</p>

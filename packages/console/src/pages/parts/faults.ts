@@ -2,7 +2,6 @@ import type { DomainError, ErrorKind } from "@vidimus/kit/errors";
 import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { type Html, html } from "../../markup/html.ts";
 
-/** A fault of a submitted form. */
 export interface Fault {
   /** Name of the field; "" for the whole form. */
   readonly field: string;
@@ -36,7 +35,6 @@ function summaryItem({ field, error, href }: Fault, labels: Readonly<Record<stri
   return html`<a href="#${field}">${said}</a>`;
 }
 
-/** The error of one field, to show at this field; undefined when the field has no fault. */
 export function errorAt(faults: readonly Fault[], field: string): string | undefined {
   return faults.find((fault) => fault.field === field)?.error;
 }
@@ -54,7 +52,6 @@ const ofForms: ReadonlySet<ErrorKind> = new Set([
   "too_large",
 ]);
 
-/** A service's answer, or its refusal as faults. */
 export type Outcome<T> = { readonly value: T } | { readonly faults: readonly Fault[] };
 
 /**

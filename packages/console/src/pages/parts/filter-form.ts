@@ -1,8 +1,7 @@
 import { type Html, html } from "../../markup/html.ts";
 
 /**
- * The filters of a list. The form is sent by GET, so that the URL says what is shown. `form.ts`
- * makes the fields.
+ * The form is sent by GET, so that the URL says what is shown.
  *
  * @param isNarrowed whether a filter is set, so that a link that shows all is of use
  */

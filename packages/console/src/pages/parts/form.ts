@@ -25,7 +25,6 @@ interface TextField extends Field {
   readonly isCode?: true;
 }
 
-/** One line of text. */
 export function textField(field: TextField): Html {
   const { name, value = "", type = "text", isOptional, max, min, isCode } = field;
   return around(
@@ -48,7 +47,6 @@ export function textField(field: TextField): Html {
   );
 }
 
-/** Several lines of text. */
 export function areaField(
   field: Field & { readonly value?: string; readonly rows?: number; readonly isRequired?: true },
 ): Html {
@@ -78,7 +76,6 @@ export interface Choice {
   readonly hint?: Content;
 }
 
-/** A list from which one is chosen. */
 export function selectField(field: Field & { readonly value?: string; readonly choices: readonly Choice[] }): Html {
   const { name, value: chosen = "", choices } = field;
   const option = ({ value, label }: Choice) =>
@@ -98,12 +95,11 @@ interface Choices extends Field {
   readonly chosen: readonly string[];
 }
 
-/** Radio buttons, for one choice. */
 export function radioField(field: Choices): Html {
   return choices(field, "radio");
 }
 
-/** Check boxes, for several choices. They share one name, read by `form.getAll`. */
+/** The check boxes share one name: `form.getAll` reads what was chosen. */
 export function checkField(field: Choices): Html {
   return choices(field, "checkbox");
 }

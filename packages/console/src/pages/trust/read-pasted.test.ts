@@ -43,6 +43,6 @@ test("no header is inherited from Object", () => {
   expect([headers.get("constructor"), headers.get("webhook-id")]).toEqual([null, null]);
 });
 
-test("the body of nothing pasted is empty", () => {
+test("when nothing is pasted, the body is empty", () => {
   expect(readPasted("", "").body).toBe("");
 });

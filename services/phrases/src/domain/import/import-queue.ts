@@ -2,12 +2,11 @@ import { DomainError } from "@vidimus/kit/errors";
 import { Holdings } from "@vidimus/kit/fair/holdings";
 import { TenantSlots } from "@vidimus/kit/fair/tenant-slots";
 
-/** Most running imports, each of another tenant. One uses up to 60 MB for its parsed rows. */
+/** A running import uses up to 60 MB for its parsed rows and their plan. */
 const runningMax = 2;
 
 /** Most bytes of all running and waiting imports. */
 const bytesMax = 64 * 1024 * 1024;
-/** Most bytes of one tenant's running and waiting imports. */
 const tenantBytesMax = bytesMax / 2;
 
 /**

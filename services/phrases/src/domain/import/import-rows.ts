@@ -11,7 +11,7 @@ export const importBytesMax = 10 * 1024 * 1024;
  */
 const rowBytesMax = 256 * 1024;
 
-/** Bytes that are parsed in one turn of the event loop, which takes about 1 ms. */
+/** Bytes that are parsed in one turn of the event loop, in about 1 ms. */
 export const turnBytes = 16 * 1024;
 
 /** A row of an import, before it is parsed as a phrase. */

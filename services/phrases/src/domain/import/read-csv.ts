@@ -24,11 +24,11 @@ interface Piece {
 }
 
 /**
- * Reads RFC 4180 with a header, in batches that are parsed in one turn of the event loop. Columns
- * are named in any order and case. The header determines the separator: commas, or semicolons,
- * which spreadsheets use where the comma is the decimal separator. A BOM, LF line ends and blank
- * lines are accepted; a record of empty cells, as spreadsheets write below a table, counts as a
- * blank line, and so does a line `sep=;` above the header.
+ * Reads RFC 4180 with a header. Columns are named in any order and case. The header determines the
+ * separator: commas, or semicolons, which spreadsheets use where the comma is the decimal
+ * separator. A BOM, LF line ends and blank lines are accepted; a record of empty cells, as
+ * spreadsheets write below a table, counts as a blank line, and so does a line `sep=;` above the
+ * header.
  *
  * @throws DomainError `invalid` for text that is not UTF-8 or not CSV, an unknown, repeated or
  * missing column, a record with another number of cells than the header, too many rows, and a row
@@ -59,8 +59,8 @@ function withoutMark(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The separator that the header uses. The header is the first line with a letter, except `sep=;`.
- * Column names contain neither comma nor semicolon.
+ * The separator that the header uses: comma, else semicolon. Column names contain neither. The
+ * header is the first line with a letter, except `sep=;`.
  *
  * @throws DomainError `invalid` when tabs separate the columns
  */

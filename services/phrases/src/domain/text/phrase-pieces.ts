@@ -1,12 +1,12 @@
 import type { Phrase } from "../phrase.ts";
 import type { PhraseText } from "./phrase-text.ts";
 
-/** Least characters of a piece, because many small pieces make more garbage. */
+/** Least characters of every piece but the last: many small pieces would make more garbage. */
 const pieceCharsMin = 128 * 1024;
 
 /**
- * The text of a dictionary in pieces of 128 Ki characters and up to one phrase more. In a single
- * piece a batch of 200 of the longest phrases would have 11 MB.
+ * The text of a dictionary in pieces of 128 Ki characters and up to one phrase more. A piece is not
+ * a whole batch, because the text of 200 of the longest phrases has 11 MB.
  */
 export class PhrasePieces {
   readonly #text: PhraseText;
@@ -23,7 +23,7 @@ export class PhrasePieces {
     this.#piece = text.head;
   }
 
-  /** Whether all text was written. `take` then returns what is left of it, if anything is. */
+  /** Whether all text was written. One more `take` may return its rest. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -38,7 +38,7 @@ export class PhrasePieces {
     }
   }
 
-  /** Takes the next piece; undefined while it is not full, unless all text was written. */
+  /** Takes a full piece, or the rest once all text was written; undefined when there is neither. */
   take(): Buffer | undefined {
     if (this.#piece === "" || (this.#piece.length < pieceCharsMin && !this.#hasEnded)) return undefined;
     const bytes = Buffer.from(this.#piece);

@@ -9,7 +9,6 @@ export interface PhraseText {
   write(phrase: Phrase): string;
 }
 
-/** A JSON array of phrase objects. */
 export const jsonText: PhraseText = {
   head: "[",
   separator: ",",
