@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { World } from "./world.ts";
 
-/** Makes a command. Its environment, working directory and standard streams are the world's. */
 export type CommandMaker = (world: World) => Command;
 
 type CommandLoader = () => Promise<CommandMaker>;
@@ -9,7 +8,6 @@ type CommandLoader = () => Promise<CommandMaker>;
 export interface Noun {
   readonly name: string;
   readonly description: string;
-  /** From the name of a command to the function that loads it. */
   readonly commands: Readonly<Record<string, CommandLoader>>;
 }
 

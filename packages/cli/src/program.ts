@@ -37,7 +37,7 @@ export async function buildProgram(world: World, argv: readonly string[]): Promi
     })
     .showHelpAfterError("(add --help for more)")
     .exitOverride();
-  // Some commands have a `--version` of documents, which the program's own option would capture.
+  // `documents update` has an option `--version`, which the program's own one would capture.
   if (!nouns.some(({ name }) => argv.includes(name)))
     program.version(manifest.version, "--version", "print the version");
   for (const noun of nouns) {

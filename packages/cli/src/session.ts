@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { CliError } from "./cli-error.ts";
 import { settingNames, type SettingValues } from "./settings/setting-rules.ts";
 import { resolveSettings, type Settings, type SettingSources } from "./settings/settings.ts";
+import { printable } from "./terminal/printable.ts";
 import type { World } from "./world.ts";
 
 export interface Session {
@@ -9,7 +10,7 @@ export interface Session {
   readonly settings: Settings;
   /** Longest total of pauses between the attempts of one request to the public API, in ms. */
   readonly maxWaitMs: number;
-  /** Writes the result to standard output: with --json as one line of JSON, else as the text. */
+  /** Writes to standard output: with --json the result as a line of JSON, else `printable(text)`. */
   print(result: unknown, text: string): void;
 }
 
@@ -19,7 +20,6 @@ interface GlobalOptions extends SettingValues {
   maxWait: string;
 }
 
-/** Reads the options that all commands share, and resolves the settings. */
 export async function openSession(world: World, command: Command): Promise<Session> {
   const options = command.optsWithGlobals<GlobalOptions>();
   const { env, cwd, home } = world;
@@ -27,7 +27,7 @@ export async function openSession(world: World, command: Command): Promise<Sessi
     world,
     settings: await resolveSettings({ flags: flagsOf(command), env, cwd, home }),
     maxWaitMs: readMaxWaitMs(options.maxWait),
-    print: (result, text) => void world.stdout.write(`${options.json ? JSON.stringify(result) : text}\n`),
+    print: (result, text) => void world.stdout.write(`${options.json ? JSON.stringify(result) : printable(text)}\n`),
   };
 }
 

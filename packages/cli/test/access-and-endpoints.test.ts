@@ -9,7 +9,7 @@ import {
 } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
 import { DomainError } from "@vidimus/kit/errors";
 import { callContext } from "@vidimus/kit/rpc/context/call-context";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { run } from "./support/run.ts";
 import { openTestServices, route } from "./support/services.ts";
 
@@ -238,6 +238,24 @@ test("a file of headers and --no-headers contradict each other: exit 2", async (
   const stderr = expect.stringContaining("cannot be used with option '--no-headers'");
   expect(await withHeaders("X-Team: news", "update", "e1", "--no-headers")).toMatchObject({ code: 2, stderr });
   expect(calls).toEqual([]);
+});
+
+test("a header and --no-headers contradict each other: exit 2", async () => {
+  const updated = await ofEndpoints("update", "e1", "--no-headers", "--header", "X-Team: news");
+  const stderr = expect.stringContaining("cannot be used with option '--no-headers'");
+  expect(updated).toMatchObject({ code: 2, stderr });
+  expect(calls).toEqual([]);
+});
+
+test.each([
+  ["update", ["--rate", "0"]],
+  ["enable", []],
+  ["disable", []],
+])("endpoints %s prints no character that changes the direction of text", async (name, options) => {
+  endpointRow.name = "Desk \u202e evil";
+  onTestFinished(() => void (endpointRow.name = "Desk"));
+  const { stdout } = await ofEndpoints(name, "e1", ...options);
+  expect(stdout).toContain("Desk \ufffd evil");
 });
 
 test("endpoints update sends only the given settings", async () => {

@@ -24,7 +24,7 @@ const check = async (...grants: object[]) => {
 };
 
 it("a file without a fault is said to have none", async () => {
-  expect(await check(newsroom)).toMatchObject({ code: 0, stdout: `${file}: 1 grants, no fault\n` });
+  expect(await check(newsroom)).toMatchObject({ code: 0, stdout: `${file}: 1 grant, no fault\n` });
 });
 
 it("--json prints the grants of a file without a fault", async () => {

@@ -21,7 +21,6 @@ export function setAside(): void {
   copyFileSync(manifest, original);
 }
 
-/** Restores `package.json` from its copy, if there is one. */
 export function putBack(): void {
   if (existsSync(original)) renameSync(original, manifest);
 }

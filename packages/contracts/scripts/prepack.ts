@@ -1,6 +1,6 @@
 /**
  * Builds `dist/` and makes `package.json` export it, because Node runs no TypeScript below
- * node_modules. In the workspace it exports `gen/`, which needs no build; `postpack` restores that.
+ * node_modules. `postpack` restores the `package.json` that exports `gen/`, which needs no build.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";

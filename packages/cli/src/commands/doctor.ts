@@ -4,7 +4,6 @@ import { broken, type Finding } from "../doctor/finding.ts";
 import { openSession } from "../session.ts";
 import type { Settings } from "../settings/settings.ts";
 import { findStoppedStack } from "../settings/stopped-stack.ts";
-import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import type { World } from "../world.ts";
 
@@ -45,7 +44,7 @@ function toText(findings: readonly Finding[]): string {
     each.status === "ok" ? [] : [`${each.status}: ${each.check}: ${each.remedy}`],
   );
   const advice = todo.length > 0 ? `\n\nWhat to do:\n${todo.join("\n")}` : "";
-  return `${table(["status", "check", "finding"], rows)}${printable(advice)}`;
+  return `${table(["status", "check", "finding"], rows)}${advice}`;
 }
 
 const help = `

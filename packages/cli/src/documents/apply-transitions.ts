@@ -8,7 +8,6 @@ import { openService, type ServiceCaller } from "../rpc/open-service.ts";
 import { describeRefusal } from "../terminal/describe-refusal.ts";
 import type { Session } from "../session.ts";
 import { StoppedStackError } from "../settings/stopped-stack.ts";
-import { printable } from "../terminal/printable.ts";
 import { openProgress } from "../terminal/progress.ts";
 import {
   fromProto,
@@ -137,5 +136,5 @@ function reasonOf(error: unknown): { readonly reason: string } {
 
 function toText(transitioned: readonly TransitionedDocument[], failed: readonly Failed[]): string {
   const done = transitioned.length > 0 ? [transitionTable(transitioned)] : [];
-  return printable([...done, ...failed.map(({ id, reason }) => `failed: ${id}: ${reason}`)].join("\n"));
+  return [...done, ...failed.map(({ id, reason }) => `failed: ${id}: ${reason}`)].join("\n");
 }

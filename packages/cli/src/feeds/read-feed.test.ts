@@ -25,6 +25,12 @@ async function namesAndRest(file: string) {
   return entries;
 }
 
+test("lines of objects are entries in a .json file, too, when the first has 100 KB", async () => {
+  const long = JSON.stringify({ uri: "a", text: "x".repeat(100_000) });
+  const entries = await entriesOf("lines.json", `${long}\n{"uri":"b"}\n`);
+  expect(entries.map(([name]) => name)).toEqual(["lines.json:1", "lines.json:2"]);
+});
+
 test("a file with one object is one entry", async () => {
   expect(await entriesOf("one.json", ' \n{"uri":"a"}\n')).toEqual([["one.json", { value: { uri: "a" } }]]);
 });

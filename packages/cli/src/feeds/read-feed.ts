@@ -29,8 +29,8 @@ export async function* readFeed(file: string): AsyncGenerator<FeedEntry, void, v
   }
 }
 
-/** Bytes read from the start of a file to tell NDJSON from other JSON. */
-const headBytes = 64 * 1024;
+/** Bytes read from the start of a file to tell NDJSON from other JSON; its first line must fit. */
+const headBytes = 2 * 1024 * 1024;
 
 /**
  * Whether a file is NDJSON: by its extension, or because its first line is a complete JSON object
@@ -39,7 +39,7 @@ const headBytes = 64 * 1024;
 async function isNdjson(file: string): Promise<boolean> {
   if (/\.(ndjson|jsonl)$/i.test(file)) return true;
   await using handle = await open(file);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(headBytes), 0, headBytes, 0);
   const [first = "", ...rest] = withoutMark(buffer.toString("utf8", 0, bytesRead))
     .trimStart()
     .split("\n");

@@ -1,7 +1,7 @@
 import { type TrustList, TrustListUnavailable, VerificationError, verifyDelivery } from "../../../verify/src/verify.ts";
 import type { ArrivedWebhook } from "./local-receiver.ts";
 
-/** A webhook as `listen` prints it. */
+/** A webhook as `listen --json` prints it. */
 export interface Arrival {
   readonly at: string;
   readonly verified: boolean;
@@ -14,15 +14,12 @@ export interface Arrival {
   readonly documentId?: string;
   readonly version?: number;
   readonly sequence?: number;
-  /** What is wrong: `body`, `secret`, `clock`, `key`, `signature`, `digest`, or `unchecked`. */
+  /** A `VerificationFault`, or `unchecked` without a usable trust list; absent when verified. */
   readonly fault?: string;
   readonly message?: string;
 }
 
-/**
- * Verifies a webhook. A fault of the webhook, or a trust list that cannot be had, is a part of the
- * result and is not thrown.
- */
+/** Returns a fault of the webhook, or of the trust list, in the result instead of throwing it. */
 export async function verifyWebhook(
   { headers, body }: ArrivedWebhook,
   options: { secret: string; keys: TrustList },
@@ -49,15 +46,14 @@ export async function verifyWebhook(
 }
 
 /**
- * The status to answer with: 503 asks for another attempt, 400 says that the webhook is not
- * genuine.
+ * 503 says that no webhook can be verified now, so delivery keeps their order; 400 refuses this
+ * one, and a newer one of its document may overtake it. Delivery repeats both.
  */
 export function statusFor({ verified, fault }: Arrival): number {
   if (verified) return 204;
   return fault === "unchecked" ? 503 : 400;
 }
 
-/** A webhook in one line for people. */
 export function arrivalText(arrival: Arrival): string {
   const { at, verified, event, webhookId, attempt, bytes, fault, message } = arrival;
   const about = arrival.documentId

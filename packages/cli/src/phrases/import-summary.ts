@@ -14,7 +14,6 @@ export function addAnswer(sum: ImportAnswer, answer: ImportAnswer): ImportAnswer
 /** The sum before the first part. */
 export const noAnswer: ImportAnswer = { imported: 0, created: 0, changed: 0, unchanged: 0 };
 
-/** Adds up the lines that several files left out, by reason. */
 export function leftOutOf(files: readonly PhraseFile[]): LeftOut {
   const sum = (name: keyof LeftOut) => files.reduce((total, { leftOut }) => total + leftOut[name], 0);
   return {

@@ -22,7 +22,6 @@ const wholeCharsMax = 3_000_000;
 /** Rows of a part when a file must be cut: few enough for a progress bar that moves. */
 const partRowsMax = 10_000;
 
-/** A row as it is written into a body. */
 interface Row {
   readonly text: string;
   /** Position in the file: a line from 1, or in JSON an index from 0. */
@@ -34,7 +33,7 @@ interface Row {
  * nothing.
  *
  * @param language of a list of words, which does not state its language; unused for CSV and JSON
- * @throws SyntaxError when the text is not of its format
+ * @throws SyntaxError for the format `json`, when the text is not JSON or has no array of phrases
  */
 export function partsOf(text: string, format: Exclude<FileFormat, "dic">, language: string): Part[] {
   if (format === "csv") {

@@ -9,17 +9,14 @@ interface Replacement extends ImportAnswer {
   readonly deleted: number;
 }
 
-/**
- * Calls `send`, which sends `part`. The command passes a function that adds the name of the part's
- * file to errors.
- */
+/** Calls `send`, and adds the name of the part's file to its errors. */
 type Send = <T>(part: Part, send: () => Promise<T>) => Promise<T>;
 
 /**
  * Makes a language contain the phrases of the parts and no others. All parts are validated before
- * the first is written, and phrases are deleted after the last one was. So a failure leaves too
- * many phrases and never too few, and repeating the replacement completes it. Phrases that others
- * add meanwhile stay.
+ * the first is written, and old phrases are deleted after the last part was written. So a failure
+ * leaves too many phrases and never too few, and repeating the replacement completes it. Phrases
+ * that others add meanwhile stay.
  */
 export async function replaceLanguage(
   dictionary: Pick<LanguageDictionary, "ids" | "import" | "delete">,

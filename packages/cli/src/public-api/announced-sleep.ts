@@ -1,11 +1,14 @@
 import type { World } from "../world.ts";
 
-/** Neither is a pause announced that ends less than this after the last announced one. */
+/**
+ * Pauses that are shorter, or that end within this time after the last announced one, are not
+ * announced.
+ */
 const announcedMsMin = 5_000;
 
 /**
- * A sleep that announces long pauses on standard error. Several requests that wait at the same time
- * are announced by one line.
+ * Makes a sleep that announces long pauses on standard error, those of several requests that wait
+ * at the same time by one line.
  */
 export function announcedSleep(world: World): (ms: number) => Promise<void> {
   let announcedUntil = 0;

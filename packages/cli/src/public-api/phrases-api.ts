@@ -53,7 +53,7 @@ interface PhrasesApi {
   export(query: { format: "csv" | "json"; language?: string }): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** An import of 50,000 rows takes seconds. */
+/** Longer than the 50 s that the gateway waits for an import whose body has arrived. */
 const attemptTimeoutMs = 70_000;
 
 /** The dictionary of the tenant to which the session's key belongs, at the session's gateway. */

@@ -36,10 +36,7 @@ interface PublicApi {
   openStream(url: string): Promise<{ answer: Answer; body: AsyncIterable<Uint8Array> | undefined }>;
 }
 
-/**
- * Opens the public API with the gateway and key of the session. Requests that wait long at the same
- * time are announced by one line.
- */
+/** @throws CliError when the session's key or gateway is missing or malformed */
 export function openPublicApi({ settings, maxWaitMs, world }: Session): PublicApi {
   const authorization = `Bearer ${settings.get("key")}`;
   const sleep = announcedSleep(world);

@@ -4,7 +4,7 @@ const after = Buffer.from("}");
 /**
  * Streams the value of `data` of an answer `{"ok":true,"data":…}`, byte for byte.
  *
- * @throws Error when the answer has another form, or ends early
+ * @throws Error when the answer begins otherwise or does not end with `}`
  */
 export async function* unwrapEnvelope(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** Most rows in one page of the lists that commands read. */
+/** Most rows of a page; the services refuse a request for more. */
 const pageRowsMax = 200;
 
 /** One page, and the token of the next one; "" when there is none. */

@@ -70,7 +70,7 @@ export async function chosenProfile(surroundings: Surroundings): Promise<string 
   return (await readFile(file, "utf8").catch(() => "")).trim() || undefined;
 }
 
-/** Chooses the profile of commands that name none and run in no checkout with a dev stack. */
+/** Chooses the profile of commands that name none and find no dev stack. */
 export async function chooseProfile(name: string, surroundings: Surroundings): Promise<void> {
   await readProfile(name, surroundings);
   await writeOwnFile(fileOf("profile", surroundings), `${name}\n`);

@@ -91,7 +91,6 @@ export const settingRules = {
   key: { variable: "VIDIMUS_API_KEY", what: "an API key", pattern: /^\S+$/, shape: "without spaces", secret: true },
 } as const satisfies Record<string, SettingRule>;
 
-/** The name of a setting, in flags and profiles. */
 export type SettingName = keyof typeof settingRules;
 
 export const settingNames = Object.keys(settingRules) as SettingName[];

@@ -4,7 +4,6 @@ import { type DevStack, findDevStack } from "./dev-stack.ts";
 import { chosenProfile, readProfile } from "./profiles.ts";
 import { type SettingName, settingNames, type SettingRule, settingRules, type SettingValues } from "./setting-rules.ts";
 
-/** The sources of settings, and where files with settings are searched for. */
 export interface SettingSources {
   flags: SettingValues & { profile?: string; "key-file"?: string };
   env: Readonly<Record<string, string | undefined>>;

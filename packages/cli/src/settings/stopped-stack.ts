@@ -20,8 +20,8 @@ export class StoppedStackError extends CliError {
 const connectMsMax = 1_000;
 
 /**
- * Tells a stopped dev stack from one of which only a part is away: a stopped one listens at none of
- * its addresses.
+ * Tells a stopped dev stack from one of which only a part is away: in a stopped one neither the
+ * gateway's public port nor a teams door listens.
  *
  * @param at the setting with the address that did not answer
  * @param what the part that did not answer, for the message

@@ -51,19 +51,17 @@ export function outcomeOf(attempt: ShownAttempt | null): string {
   return attempt.status === null ? (attempt.failure ?? "?") : String(attempt.status);
 }
 
-/** Why an attempt failed, or the beginning of the answer, in one line. */
+/** Why an attempt got no answer, or the beginning of the answer, in one line. */
 export function wordsOf({ detail, answer }: ShownAttempt): string {
   return detail ?? answer.replaceAll(/\s+/g, " ").slice(0, 200);
 }
 
-/** What a delivery is about, in one line. */
 export function subjectOf(shown: ShownDelivery): string {
   const { event, aboutEndpointId, documentId, documentType, version, sequence } = shown;
   if (aboutEndpointId) return `${event} of endpoint ${aboutEndpointId}`;
   return `${event} of ${documentId}, ${documentType} version ${version}, sequence ${sequence}`;
 }
 
-/** An attempt in one line: its time, result and duration, and the reason or the answer. */
 export function attemptText(attempt: ShownAttempt): string {
   const replay = attempt.replayId ? `  replay ${attempt.replayId}` : "";
   const words = wordsOf(attempt);
@@ -76,7 +74,7 @@ export function toShownRequest({ recomputed, url, headers, body }: DeliveryReque
   return { recomputed, url, headers: Object.fromEntries(named), body: Buffer.from(body).toString() };
 }
 
-/** The recomputed request as it is sent, below a note that it is no record of what was sent. */
+/** The request as HTTP, below a note that it is recomputed and not a record. */
 export function requestLines({ url, headers, body }: ReturnType<typeof toShownRequest>): string[] {
   const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return ["request (computed again from what is there now)", `POST ${url}`, ...named, "", body];

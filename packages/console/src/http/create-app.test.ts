@@ -1,3 +1,4 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import { DomainError } from "@vidimus/kit/errors";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import { once } from "node:events";
@@ -19,6 +20,7 @@ const destination = new Writable({
   },
 });
 let app: Awaited<ReturnType<typeof createApp>>;
+const browserLeft = Promise.withResolvers<void>();
 const handled = vi.fn<(form: URLSearchParams) => void>();
 
 const formRoute: OpenRoute = {
@@ -53,12 +55,23 @@ const partRoute: OpenRoute = {
   },
 };
 
+/** Fails as a call to a service does when the browser has left. */
+const askingRoute: OpenRoute = {
+  access: "open",
+  method: "GET",
+  url: "/asking",
+  handle: async () => {
+    await browserLeft.promise;
+    throw new ConnectError("This operation was aborted", Code.Canceled);
+  },
+};
+
 beforeAll(async () => {
   app = await createApp({
     origin: new URL("http://x"),
     isLoopback: true,
     trustedProxies: [],
-    routes: [formRoute, uploadRoute, partRoute],
+    routes: [formRoute, uploadRoute, partRoute, askingRoute],
     log: createLogger("console", "info", destination),
     registry: new Registry(),
     errorPage: ({ title, detail }, { id }) =>
@@ -203,6 +216,21 @@ test("an upload whose browser leaves while it waits ends before its turn, and le
   for (const socket of running) socket.destroy();
   await vi.waitFor(() => expect(lines).toHaveLength(3));
   expect(await upload("x", "post")).toBe(303);
+});
+
+test("a page whose browser leaves while a service is asked has one log line, at level info", async () => {
+  const connected = once(app.server, "connection");
+  const socket = open();
+  const [connection] = await connected;
+  const arrived = once(app.server, "request");
+  socket.write("GET /asking HTTP/1.1\r\nHost: x\r\n\r\n");
+  await arrived;
+  const closed = once(connection, "close");
+  socket.destroy();
+  await closed;
+  browserLeft.resolve();
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level: "info", route: "/asking", status: 400 });
 });
 
 async function upload(value: string, tenant = "demo"): Promise<number> {

@@ -1,3 +1,4 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { ErrorKind } from "@vidimus/kit/errors";
 import { asDomainError, fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import type { Logger } from "@vidimus/kit/telemetry/log";
@@ -87,12 +88,17 @@ export function handleErrors(app: FastifyInstance, log: Logger, errorPage: Error
 }
 
 /**
- * Whether the connection ended before the request was read, or while an upload waited for its turn.
- * Node reports the first as ECONNRESET, which would look like a database that does not answer, and
- * the signal reports the second as an AbortError, which would look like a bug.
+ * Whether the connection ended before the request was read, while an upload waited for its turn, or
+ * while a service was asked. Node reports the first as ECONNRESET, which would look like a database
+ * that does not answer; the others end by the request's signal, which would look like a bug.
  */
 function hasLeft(error: unknown, { raw }: FastifyRequest): boolean {
-  return raw.destroyed && (!raw.complete || (error instanceof Error && error.name === "AbortError"));
+  return raw.destroyed && (!raw.complete || isAbort(error));
+}
+
+function isAbort(error: unknown): boolean {
+  if (error instanceof ConnectError) return error.code === Code.Canceled;
+  return error instanceof Error && error.name === "AbortError";
 }
 
 function refusalOf(error: unknown): Refusal {

@@ -3,7 +3,6 @@ import { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
-import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
 import { attemptText, toShownAttempt } from "../../shown/shown-delivery.ts";
 
@@ -26,7 +25,7 @@ export function redeliverDelivery(world: World): Command {
         return session.print({ id: deliveryId, state: answer.delivery?.state, attempt: null }, text);
       }
       const attempt = toShownAttempt(answer.attempt);
-      session.print({ id: deliveryId, state: answer.delivery?.state, attempt }, printable(attemptText(attempt)));
+      session.print({ id: deliveryId, state: answer.delivery?.state, attempt }, attemptText(attempt));
       const { status } = attempt;
       if (status === null || status < 200 || status > 299) {
         throw new CliError(`the endpoint did not accept delivery ${deliveryId}`);

@@ -3,7 +3,6 @@ import { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
-import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
 import {
   attemptText,
@@ -43,10 +42,7 @@ export function showDelivery(world: World): Command {
           ...attempts.map((attempt) => `  ${attemptText(attempt)}`),
           ...(includeRequest ? ["", ...(request ? requestLines(request) : [gone])] : []),
         ];
-        session.print(
-          { delivery: shown, attempts, ...(includeRequest ? { request } : {}) },
-          printable(lines.join("\n")),
-        );
+        session.print({ delivery: shown, attempts, ...(includeRequest ? { request } : {}) }, lines.join("\n"));
       },
     );
 }

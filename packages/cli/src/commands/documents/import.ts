@@ -6,7 +6,6 @@ import { importFeed, type ImportReport } from "../../feeds/import-feed.ts";
 import { type FeedEntry, readFeed } from "../../feeds/read-feed.ts";
 import { openDocumentsApi } from "../../public-api/documents-api.ts";
 import { openSession } from "../../session.ts";
-import { printable } from "../../terminal/printable.ts";
 import { openProgress } from "../../terminal/progress.ts";
 import type { World } from "../../world.ts";
 
@@ -67,7 +66,7 @@ function toText({ created, existing, rejected, stopped }: ImportReport): string 
     reason === stopped?.message ? `not sent: ${item}` : `rejected: ${item}: ${reason}`,
   );
   const sum = `${created.length} created, ${existing.length} existing, ${rejected.length} rejected`;
-  return printable([...lines, sum].join("\n"));
+  return [...lines, sum].join("\n");
 }
 
 const help = `

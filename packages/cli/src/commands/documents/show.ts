@@ -5,7 +5,6 @@ import { readWebhooks, webhookLines } from "../../documents/read-webhooks.ts";
 import { isoTime } from "../../rpc/iso-time.ts";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
-import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
 
 export function showDocument(world: World): Command {
@@ -56,5 +55,5 @@ function toText(shown: ReturnType<typeof toShown>, webhooks: readonly string[]):
     `published  ${published}`,
     ...webhooks,
   ];
-  return printable(`${facts.join("\n")}\n\n${JSON.stringify(document, null, 2)}`);
+  return `${facts.join("\n")}\n\n${JSON.stringify(document, null, 2)}`;
 }

@@ -33,7 +33,11 @@ export function addEndpointOptions(command: Command): Command {
       readNameList,
     )
     .option("--types <names>", 'document types by commas, such as core/article; "" for all', readNameList)
-    .option("--header <header>", '"Name: value" to send with every webhook; may be repeated', addHeader)
+    .addOption(
+      new Option("--header <header>", '"Name: value" to send with every webhook; may be repeated')
+        .argParser(addHeader)
+        .conflicts("headers"),
+    )
     .addOption(
       new Option("--header-file <path>", "file with such headers, a line each; for credentials").conflicts("headers"),
     )

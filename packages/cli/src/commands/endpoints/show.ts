@@ -2,7 +2,6 @@ import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint
 import { Command } from "commander";
 import { openService } from "../../rpc/open-service.ts";
 import { openSession } from "../../session.ts";
-import { printable } from "../../terminal/printable.ts";
 import type { World } from "../../world.ts";
 import { endpointText, toShownWithHealth } from "../../shown/shown-endpoint.ts";
 
@@ -18,6 +17,6 @@ export function showEndpoint(world: World): Command {
         client.getEndpoint({ tenantId, endpointId }, options),
       );
       const shown = toShownWithHealth(endpoint);
-      session.print(shown, printable(endpointText(shown)));
+      session.print(shown, endpointText(shown));
     });
 }

@@ -49,7 +49,7 @@ export function checkGrants(world: World): Command {
         roles: [...roles],
         people,
       }));
-      session.print(shown, `${file}: ${grants.size} grants, no fault`);
+      session.print(shown, `${file}: ${grants.size} ${grants.size === 1 ? "grant" : "grants"}, no fault`);
     });
 }
 

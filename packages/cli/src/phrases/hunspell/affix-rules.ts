@@ -14,8 +14,8 @@ export interface AffixRules {
  * The encoding that a .aff file declares with SET, as `TextDecoder` names it; UTF-8 when it
  * declares none.
  *
- * @param bytes all of the file or its beginning; read as Latin-1, which leaves the ASCII of the
- * line SET as it is, whatever the encoding
+ * @param bytes the file; read as Latin-1, because the line that begins with SET is ASCII in every
+ * encoding of hunspell
  */
 export function declaredEncoding(bytes: Uint8Array): string {
   const [, name = "utf-8"] =
@@ -37,15 +37,12 @@ export function readAffixRules(text: string): AffixRules {
     flagsOf: (text) => split(aliases.length === 0 ? text : (aliases[Number(text) - 1] ?? "")),
     forbidden: valueOf("FORBIDDENWORD"),
     onlyInCompound: valueOf("ONLYINCOMPOUND"),
-    // Files from before 2006 call it PSEUDOROOT.
+    // PSEUDOROOT is the old name of NEEDAFFIX.
     needAffix: valueOf("NEEDAFFIX", "PSEUDOROOT"),
   };
 }
 
-/**
- * Makes the function that splits a text into flags, by the type that FLAG declares: single
- * characters by default.
- */
+/** @param type value of FLAG; with `UTF-8`, and without FLAG, each character is a flag */
 function flagSplitter(type: string | undefined): (text: string) => readonly string[] {
   if (type === "long") return (text) => text.match(/.{1,2}/gsu) ?? [];
   if (type === "num") return (text) => text.split(",");

@@ -9,13 +9,11 @@ interface DictionaryWord {
 
 /** How many lines of a file are not imported, and why. */
 export interface LeftOut {
-  /** Comments, such as the licence. */
   comments: number;
   /** Fragments, which are words only as a part of compounds. */
   fragments: number;
   /** Stems, which are words only with an affix. */
   stems: number;
-  /** Repeated words: an earlier line has the same one. */
   duplicates: number;
 }
 

@@ -23,7 +23,7 @@ export function stateInWords(state: string): string {
 
 export const stateMeanings: Readonly<Record<string, string>> = {
   pending: "It is sent by itself.",
-  held: "The endpoint is paused. It is sent when somebody starts the endpoint.",
+  held: "The endpoint is paused, or its secret is lost. It is sent when somebody starts or repairs the endpoint.",
   delivered: "The receiver took it.",
   superseded: "A newer one of the same document was delivered, or the endpoint does not want it.",
   exhausted: "It is not tried again by itself.",

@@ -11,7 +11,7 @@ export function sentNote({ lastAttempt, state }: Delivery, query: URLSearchParam
   if (done === "due" && state === "delivered") {
     return html`<div class="note oknote" role="status"><b>It was sent again, and the receiver took it.</b></div>`;
   }
-  if (done === "due") {
+  if (done === "due" && state === "pending") {
     return html`<div class="note oknote" role="status">
       <b>The next attempt is due at once.</b> Load the page again in a few seconds to see what came of it.
     </div>`;

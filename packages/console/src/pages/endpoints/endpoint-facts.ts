@@ -4,15 +4,15 @@ import { outcomeOf, tookOf } from "../parts/outcome.ts";
 import { type Content, html } from "../../markup/html.ts";
 import { figure } from "../../markup/in-words.ts";
 import { dueIn, instant, timeAgo } from "../parts/times.ts";
-import { lagOf, lastAccepted } from "./endpoint-state.ts";
+import { isHeld, lagOf, lastAccepted } from "./endpoint-state.ts";
 import { saidOf } from "./ping-result.ts";
 
 type Fact = readonly [string, Content];
 
 export function healthFacts(endpoint: Endpoint, now: Date): Fact[] {
-  const { health, disablement } = endpoint;
-  const isNothingHeld = disablement && health?.heldDeliveries === 0;
-  const lag: Fact = [disablement ? "Held" : "Waiting", isNothingHeld ? "nothing" : lagOf(endpoint, now)];
+  const { health } = endpoint;
+  const isNothingHeld = isHeld(endpoint) && health?.heldDeliveries === 0;
+  const lag: Fact = [isHeld(endpoint) ? "Held" : "Waiting", isNothingHeld ? "nothing" : lagOf(endpoint, now)];
   if (!health) return [lag];
   const { lastFailure, nextProbeAt } = health;
   return [

@@ -64,10 +64,16 @@ export function lastAccepted(endpoint: Endpoint, now: Date): Html | string {
   return isYoung(endpoint, now) ? "nothing yet; pings do not count" : "not in the last 30 days";
 }
 
-export function lagOf({ health, disablement }: Endpoint, now: Date): Html | string {
+/** Whether deliveries to an endpoint are held until somebody enables it or replaces its secret. */
+export function isHeld({ health, disablement }: Endpoint): boolean {
+  return disablement !== undefined || health?.gate === "unopened";
+}
+
+export function lagOf(endpoint: Endpoint, now: Date): Html | string {
+  const { health } = endpoint;
   if (!health) return "not known";
   const { pendingDocuments, oldestPendingAt, heldDeliveries, hasMoreHeld, oldestHeldAt } = health;
-  if (disablement) {
+  if (isHeld(endpoint)) {
     if (heldDeliveries === 0 || !oldestHeldAt) return "nothing is held";
     const count = counted(heldDeliveries, hasMoreHeld);
     return html`${count} held, the oldest ${timeAgo(timestampDate(oldestHeldAt), now)}`;

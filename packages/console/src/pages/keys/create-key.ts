@@ -1,4 +1,4 @@
-import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ApiKey, Scope } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import type { TenantCall, TenantRoute } from "../../http/route.ts";
 import type { AccessCalls } from "../../rpc/called-methods.ts";
@@ -7,6 +7,7 @@ import { type Fault, refusable } from "../parts/faults.ts";
 import { meanwhile } from "../parts/meanwhile.ts";
 import { sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
+import { readUtc } from "../parts/utc-field.ts";
 import { answerPage } from "../parts/tenant-page.ts";
 import { madePage } from "./made-page.ts";
 import { newKeyForm, newKeyLabels } from "./new-key.ts";
@@ -77,6 +78,6 @@ export function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
 /** The end of a day in UTC; undefined for an empty text. */
 function endOf(text: string): Timestamp | undefined | "malformed" {
   if (text === "") return undefined;
-  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  return Number.isNaN(day) ? "malformed" : timestampFromDate(new Date(day + dayMs));
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? readUtc(`${text}T00:00`) : "malformed";
+  return typeof day === "object" ? timestampFromMs(timestampMs(day) + dayMs) : "malformed";
 }

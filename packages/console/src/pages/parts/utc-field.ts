@@ -10,7 +10,6 @@ interface UtcField {
   readonly error?: string | undefined;
 }
 
-/** A field for an instant in UTC, which bounds a list; empty for no bound. */
 export function utcField({ label, ...field }: UtcField): Html {
   return textField({ ...field, label: `${label} (UTC)`, type: "datetime-local", isOptional: true });
 }
@@ -25,8 +24,10 @@ const pattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/;
 /** Reads the text of a `utcField`: `2026-11-25T17:30`. Undefined when it is empty. */
 export function readUtc(text: string): Timestamp | "malformed" | undefined {
   if (text === "") return undefined;
-  const ms = pattern.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
-  return Number.isNaN(ms) ? "malformed" : timestampFromDate(new Date(ms));
+  const at = new Date(pattern.test(text) ? `${text}Z` : Number.NaN);
+  // JavaScript reads 31 February as 3 March.
+  const isTime = !Number.isNaN(at.getTime()) && text.startsWith(utcText(at));
+  return isTime ? timestampFromDate(at) : "malformed";
 }
 
 /** The fault of a field whose text `readUtc` calls malformed. */

@@ -192,14 +192,14 @@ export type EndpointHealth = Message<"vidimus.delivery.v1.EndpointHealth"> & {
   lastAcceptedAt?: Timestamp | undefined;
 
   /**
-   * The last attempt at a webhook that is pending; absent when there was none.
+   * The last failed attempt at the webhook that a document waits for; absent when there was none.
    *
    * @generated from field: vidimus.delivery.v1.DeliveryAttempt last_failure = 7;
    */
   lastFailure?: DeliveryAttempt | undefined;
 
   /**
-   * How many deliveries are held; 0 while it is enabled.
+   * How many deliveries are held: while it is disabled, or its secret cannot be opened; else 0.
    *
    * @generated from field: uint32 held_deliveries = 8;
    */
