@@ -50,17 +50,15 @@ export interface RoutesDeps extends Services, Pick<FinishOidcDeps, "groups" | "l
   readonly provider: OidcProvider | undefined;
 }
 
-/** Every page of the console. The navigation of a tenant is in `navigation.ts`. */
 export function routes(deps: RoutesDeps): Route[] {
   return [...ownRoutes(deps), ...tenantRoutes(deps), ...signInRoutes(deps), ...assetRoutes()];
 }
 
-/** Pages of a signed-in person, and the way to the documentation of the API. */
+/** Pages of a signed-in person that belong to no tenant, and the redirect to the API docs. */
 function ownRoutes(deps: RoutesDeps): Route[] {
   return [getHome(), getNewsrooms(), chooseTenant(deps), getSessions(deps), endSession(deps), getApiDocs(deps)];
 }
 
-/** Pages of a tenant, under `/t/{tenant}`. */
 function tenantRoutes(deps: RoutesDeps): TenantRoute[] {
   return [
     getOverview(deps),

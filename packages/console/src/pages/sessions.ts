@@ -14,7 +14,6 @@ interface GetSessionsDeps {
   readonly sessions: Pick<SessionStore, "list">;
 }
 
-/** `GET /sessions`: the person's open sessions, the one used last first. */
 export function getSessions({ sessions }: GetSessionsDeps): PersonRoute {
   return {
     access: "signed in",

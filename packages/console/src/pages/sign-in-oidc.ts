@@ -8,7 +8,6 @@ interface BeginOidcDeps {
   readonly origin: URL;
 }
 
-/** `GET /sign-in/oidc`: redirects the browser to the issuer. */
 export function beginOidc({ provider, origin }: BeginOidcDeps): OpenRoute {
   return {
     access: "open",

@@ -14,7 +14,7 @@ export interface SignInWays {
 /** Names all causes, because access answers an unknown, a used and an expired code alike. */
 export const codeEnded = "This code was used already, its ten minutes are over, or it is not one for signing in.";
 
-/** Tells how a person signs in for the first time where no issuer is set up. */
+/** For pages about invitations where no issuer is set up. */
 export const codesOnly = html`People sign in here with one-time codes only. Whoever operates the platform makes one for
   each person: <code>vidimus console sign-in --as NAME --roles ROLE</code>.`;
 

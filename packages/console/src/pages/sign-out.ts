@@ -9,7 +9,7 @@ interface SignOutDeps {
   readonly provider: Pick<OidcProvider, "signOutUrl"> | undefined;
 }
 
-/** `POST /sign-out`: ends the session, even while the platform does not answer. */
+/** `POST /sign-out`: ends the session without a call of a service, which may be down. */
 export function signOut({ sessions, provider }: SignOutDeps): OpenRoute {
   return {
     access: "open",

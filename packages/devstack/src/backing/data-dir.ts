@@ -33,6 +33,7 @@ export async function claimDataDir(name: BinaryName, dataDir: string): Promise<v
  *
  * @param dataDir absolute, as in the server's arguments
  * @param report receives a line when a server has to be stopped
+ * @returns whether a server was stopped
  * @throws DevstackError when the server's parent still runs, or the dev stack has never used the
  * folder. A server that was started by hand in a folder of the dev stack is stopped.
  */
@@ -40,15 +41,16 @@ export async function releaseDataDir(
   name: BinaryName,
   dataDir: string,
   report: (line: string) => void = () => {},
-): Promise<void> {
+): Promise<boolean> {
   const serverPid = await readPid(join(dataDir, pidFiles[name]));
   const running = serverPid === undefined ? undefined : await describeProcess(serverPid);
-  if (serverPid === undefined || running === undefined || !serves(running.command, name, dataDir)) return;
+  if (serverPid === undefined || running === undefined || !serves(running.command, name, dataDir)) return false;
   const ownerPid = await readPid(join(dataDir, ownerFile));
   if (ownerPid === undefined) throw inUse(name, serverPid, dataDir, "which was not started by the dev stack");
   if (ownerPid === running.parentPid) throw inUse(name, serverPid, dataDir, `a child of process ${ownerPid}`);
   report(`waiting for ${name} (process ${serverPid}) to stop, which a killed process ${ownerPid} left`);
   await stopProcess(serverPid, 15_000);
+  return true;
 }
 
 /**

@@ -10,8 +10,8 @@ const allocatorSettings = {
 };
 
 /**
- * phrases also returns buffers of 64 KiB to the system, because Node reads imports from sockets in
- * buffers of this size. The console returns whatever it can: it is seldom busy.
+ * phrases also returns the buffers of 64 KiB in which imports arrive, because glibc leaves gaps
+ * among them. The console returns whatever it can: it is seldom busy.
  */
 const ownSettings: Readonly<Record<string, typeof allocatorSettings>> = {
   phrases: { ...allocatorSettings, MALLOC_MMAP_THRESHOLD_: String(32 * 1024) },

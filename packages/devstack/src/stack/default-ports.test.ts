@@ -36,7 +36,7 @@ const firstOutgoingPort = 32_768;
 
 const ports = [...portSettings, ...consolePortSettings].map(({ fallback }) => fallback);
 
-test("no default port may be taken by an outgoing connection", () => {
+test("each default port is below those that Linux gives to outgoing connections", () => {
   expect(ports.filter((port) => port >= firstOutgoingPort)).toEqual([]);
 });
 
@@ -44,7 +44,7 @@ test("no two doors share a default port", () => {
   expect(new Set(ports).size).toBe(ports.length);
 });
 
-test("without settings a service listens on the ports that the dev stack gives it by default", () => {
+test("a service's default ports are those of the dev stack, but signing's admin door is closed", () => {
   const { signing, ...planned } = readPorts({});
   for (const name of ["gateway", "documents", "phrases", "delivery"] as const) {
     const { grpc: grpcPort, mesh: meshPort, ops: opsPort } = planned[name];
@@ -54,7 +54,7 @@ test("without settings a service listens on the ports that the dev stack gives i
   expect(configs.signing).toMatchObject({ meshPort: signing.mesh, opsPort: signing.ops, adminPort: undefined });
 });
 
-test("without settings a service calls the others at their default mesh doors", () => {
+test("without settings each service but signing calls the others at their default mesh ports", () => {
   const mesh = Object.fromEntries(
     Object.entries(readPorts({})).map(([name, doors]) => [name, `127.0.0.1:${doors.mesh}`]),
   );
@@ -69,8 +69,15 @@ test("without settings a service calls the others at their default mesh doors", 
   for (const { accessTarget } of [documents, phrases, delivery]) expect(accessTarget).toBe(mesh["gateway"]);
 });
 
-test("without settings the console uses the default ports of the dev stack", () => {
+test("without settings the console listens on and calls the default ports of the dev stack", () => {
   const { http, ops } = readConsolePorts({});
-  const accessTarget = `127.0.0.1:${readPorts({}).gateway.grpc}`;
-  expect(readConsole(env)).toMatchObject({ pagesPort: http, opsPort: ops, accessTarget });
+  const { gateway, documents, phrases, delivery } = readPorts({});
+  expect(readConsole(env)).toMatchObject({
+    pagesPort: http,
+    opsPort: ops,
+    accessTarget: `127.0.0.1:${gateway.grpc}`,
+    documentsTarget: `127.0.0.1:${documents.grpc}`,
+    phrasesTarget: `127.0.0.1:${phrases.grpc}`,
+    deliveryTarget: `127.0.0.1:${delivery.grpc}`,
+  });
 });

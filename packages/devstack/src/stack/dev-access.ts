@@ -7,14 +7,13 @@ import type { MongodAccess } from "../backing/replica-set.ts";
 import { projectDir } from "../paths.ts";
 import { type ProgramName, programNames } from "./program-names.ts";
 
-/** Passwords of MongoDB, made at each start, as certificates are. */
+/** Key file and passwords of MongoDB, made at each start, as certificates are. */
 export interface DatabaseAccess extends MongodAccess {
-  /** Passwords of the users of the services and of the console. */
   readonly passwords: Readonly<Record<ProgramName, string>>;
 }
 
 /**
- * Writes the key file of mongod into a folder, and makes passwords. Those of the services are
+ * Writes the key file of mongod into a folder, and makes passwords. Those of the programs are
  * stored in no file; the operator's is in dev.json, as a part of MongoDB's URL.
  */
 export async function makeDatabaseAccess(dir: string): Promise<DatabaseAccess> {
@@ -32,12 +31,12 @@ function makePassword(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** Permissions of each service at the broker; the same file is used in a cluster. */
+/** Permissions of the three services that use the broker; a cluster uses the same file. */
 const permissionsFile = join(projectDir, "deploy/k8s/components/nats/permissions.conf");
 
 /**
- * Writes the configuration of nats-server into a folder: it demands a certificate, whose identity
- * determines the client's permissions. Returns its path.
+ * Writes a configuration into a folder, with which nats-server demands a certificate, whose
+ * identity determines the client's permissions. Returns the path of the configuration.
  *
  * @param files of the server's own certificate
  */

@@ -6,7 +6,7 @@ import type { DevJson } from "./dev-json.ts";
 
 type DoorName = keyof DevJson["grpc"];
 
-/** Opens a client at a teams door of a dev stack, with the operator's certificate, if any. */
+/** Opens a client at a door of `dev.grpc`, with the operator's certificate, if there is one. */
 export function openDevClient<S extends DescService>(
   dev: Pick<DevJson, "grpc" | "tls">,
   door: DoorName,

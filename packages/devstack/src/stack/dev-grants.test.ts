@@ -29,7 +29,7 @@ it("a new stack grants its operator all tenants", async () => {
   expect(own).toMatchObject({ identity: operator, tenants: ["*"], services: expect.arrayContaining([members]) });
 });
 
-it("a new stack grants its console the methods that its pages call", async () => {
+it("a new stack grants its console the methods that a cluster grants it", async () => {
   const [, own] = (await written()).grants;
   expect(own).toMatchObject({ identity: consoleIdentity, methods: grantedMethods, people: true });
 });
@@ -72,7 +72,7 @@ it("a file without the stack's own identities gets their grants", async () => {
   expect((await written()).grants).toMatchObject([{ identity: operator }, { identity: consoleIdentity }]);
 });
 
-it("a console whose pages call more than before gets the methods that it lacks", async () => {
+it("the console in a file of an older stack gets the methods that it lacks", async () => {
   const method = "vidimus.own.v1.OwnService/Get";
   await keep([{ identity: consoleIdentity, tenants: ["demo"], methods: [method], people: true }]);
   const [own] = (await written()).grants;
@@ -81,7 +81,7 @@ it("a console whose pages call more than before gets the methods that it lacks",
 });
 
 it.each(["{", "[]", "null", '{"grants":7}', '{"grants":[null]}'])(
-  "a file that holds no grants stays as it is: %s",
+  "a malformed file stays as it is: %s",
   async (text) => {
     await writeFile(file(), text);
     await writeGrants(dir, trustDomain, "operator");

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectDir } from "../paths.ts";
 
-/** A grant as the grants file has it: docs/grants.schema.json. */
+/** The parts of a grant that are read here; docs/grants.schema.json has all. */
 interface GrantEntry {
   readonly identity: string;
   readonly services?: readonly string[];
@@ -33,8 +33,8 @@ const consoleGrantFile = join(projectDir, "deploy/k8s/components/console/grant.j
 
 /**
  * Writes the grants of a dev stack into a folder. An existing file may have been edited, or belong
- * to an older stack: its grants are kept, and what the operator and the console lack is added. A
- * malformed file is not changed, and the services report its faults.
+ * to an older stack: its grants are kept, and services, methods and roles that the operator and the
+ * console lack are added. A malformed file is not changed, and the services report its faults.
  *
  * @param operator name of the identity that may do everything
  * @returns the path of the file
@@ -62,7 +62,7 @@ async function consoleGrants(identity: string): Promise<GrantEntry[]> {
   return Array.from(grants, (grant) => ({ ...grant, identity }));
 }
 
-/** Adds a grant, or adds what is missing to the grant of its identity. */
+/** Adds a grant, or its services, methods and roles to the grant that its identity has. */
 function withGrant(grants: readonly GrantEntry[], own: GrantEntry): readonly GrantEntry[] {
   if (!grants.some(({ identity }) => identity === own.identity)) return [...grants, own];
   return grants.map((grant) => (grant.identity === own.identity ? completed(grant, own) : grant));

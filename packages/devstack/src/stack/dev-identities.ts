@@ -13,7 +13,7 @@ const trustDomain = "vidimus.localhost";
 /** Identity of the CLI, the demonstration and the tests, which may do everything. */
 const operator = "operator" as const;
 
-/** Certificates, grants and access to the servers of a dev stack. */
+/** What `--mtls` makes: certificates, grants, and access to broker and database. */
 export interface DevIdentities {
   readonly operator: TlsFiles;
   readonly services: Readonly<Record<ServiceName, TlsFiles>>;
@@ -21,7 +21,6 @@ export interface DevIdentities {
   readonly grantsFile: string;
   /** Path of the configuration of nats-server, which identifies services by their certificates. */
   readonly brokerConfig: string;
-  /** Key file and passwords of MongoDB. */
   readonly database: DatabaseAccess;
   /**
    * For tests: makes a certificate with the URI names `uris`, valid until `to`, in files that begin
@@ -43,8 +42,8 @@ export interface DevIdentities {
 
 /**
  * Makes a certificate authority, certificates, and access to broker and database in a folder, which
- * only its owner can enter. The authority's key and the passwords are only in memory, so new ones
- * are made at every start. Existing grants are kept and completed.
+ * only its owner can enter. The authority's key is stored in no file, so every start makes all of
+ * them anew. Existing grants are kept and completed.
  */
 export async function makeIdentities(dir: string): Promise<DevIdentities> {
   let authority = createAuthority();

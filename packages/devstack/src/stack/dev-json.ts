@@ -55,7 +55,7 @@ export interface DevTenant {
 
 const fileName = "dev.json";
 
-/** Reads the file. Returns undefined when it is missing or malformed. */
+/** Undefined when the file is missing or is no JSON. */
 export async function readDevJson(stateDir: string): Promise<DevJson | undefined> {
   try {
     return JSON.parse(await readFile(join(stateDir, fileName), "utf8")) as DevJson;

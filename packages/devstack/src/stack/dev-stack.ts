@@ -31,12 +31,12 @@ interface DevStackOptions {
   /** Folder of data, logs, keys and dev.json. */
   readonly stateDir: string;
   /**
-   * Passed to each service and the console, as it is when they start; mongod and nats-server get
+   * Read at each start of a service or the console, and passed to it; mongod and nats-server get
    * the environment of this process. The stack itself reads ports, CONSOLE_ORIGIN, MONGODB_URL
    * and NATS_URL from it.
    */
   readonly env: NodeJS.ProcessEnv;
-  /** Deletes data and keys first. Downloaded binaries stay. */
+  /** Deletes data, keys, certificates, grants and logs first. Downloaded binaries stay. */
   readonly fresh?: boolean;
   /**
    * Whether to make certificates and users. The doors, and a broker and a database that the stack
@@ -45,7 +45,6 @@ interface DevStackOptions {
   readonly mtls?: boolean;
   /** Starts the console, too. */
   readonly console?: boolean;
-  /** Services with more than one process. */
   readonly replicas?: ReplicaCounts;
   /** Receives a line for each event. */
   readonly report: (line: string) => void;
@@ -59,11 +58,12 @@ export interface DevStack extends AsyncDisposable {
 }
 
 /**
- * Starts MongoDB and NATS, unless the environment names other ones, the five services and, if
- * asked, the console. Creates the tenants, and restarts each process that ends, whose new pid is
- * then written to dev.json. When the start fails, all processes are stopped again.
+ * Starts MongoDB and NATS (unless the environment names other ones), the five services and, if
+ * asked, the console. Creates the tenants. Restarts each process that ends, and writes its new pid
+ * to dev.json. When the start fails, all processes are stopped again.
  *
- * @throws DevstackError when a process cannot start, or the signal's reason when it aborts
+ * @throws DevstackError when a stack runs in the folder, a port is taken or malformed, or a process
+ *   cannot start; the signal's reason when it aborts
  */
 export async function openDevStack(options: DevStackOptions): Promise<DevStack> {
   const { stateDir, env, report } = options;
@@ -151,13 +151,12 @@ function withConsole(
   return { ...addresses, ops, console: consoleOrigin(env, ports) };
 }
 
-/** Adds a process to the stack, or stops it when the stack was disposed during its start. */
+/** Adds a process to the stack. When the stack was disposed meanwhile, stops it and throws. */
 async function own(stack: AsyncDisposableStack, started: AsyncDisposable): Promise<void> {
   if (stack.disposed) await started[Symbol.asyncDispose]();
   stack.use(started);
 }
 
-/** Rejects with the signal's reason when it aborts. */
 function aborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     if (signal?.aborted) reject(signal.reason);
@@ -220,7 +219,6 @@ async function openBackingServers(
   return { ...backing, kekFiles, attestationKeyFile, databasePrefix, identities, ...plan };
 }
 
-/** Reports that an external server is used without the stack's certificates and users. */
 function reportUnprotected(env: NodeJS.ProcessEnv, report: (line: string) => void): void {
   for (const variable of ["MONGODB_URL", "NATS_URL"]) {
     if (env[variable]) report(`the server of ${variable} is used as it is: --mtls makes no users there`);

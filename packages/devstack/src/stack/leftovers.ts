@@ -23,9 +23,9 @@ export async function stopStack(stateDir: string, report: (line: string) => void
 }
 
 /**
- * Stops programs and servers that a killed stack left running. Returns the number of programs.
+ * Stops programs and servers that a killed stack left running. Returns how many.
  *
- * @throws DevstackError when a process cannot be stopped
+ * @throws DevstackError when a process may not be stopped, or a server's parent still runs
  */
 export async function endOrphans(stateDir: string, report: (line: string) => void): Promise<number> {
   const pids = (await readDevJson(stateDir))?.pids ?? {};
@@ -38,7 +38,7 @@ export async function endOrphans(stateDir: string, report: (line: string) => voi
     await stopProcess(pid, stopDeadlineMs);
     count += 1;
   }
-  await releaseDataDir("mongod", join(stateDir, "data", "mongod"), report);
-  await releaseDataDir("nats-server", join(stateDir, "data", "nats"), report);
+  if (await releaseDataDir("mongod", join(stateDir, "data", "mongod"), report)) count += 1;
+  if (await releaseDataDir("nats-server", join(stateDir, "data", "nats"), report)) count += 1;
   return count;
 }

@@ -12,12 +12,12 @@ export const programNames = [...serviceNames, "console"] as const;
 
 export type ProgramName = (typeof programNames)[number];
 
-/** Ports of one service on 127.0.0.1; 0 chooses a free one. */
+/** Ports of one service on 127.0.0.1; in tests 0 stands for any free one. */
 export interface ServicePorts {
   /** The teams door; signing's is its admin door. */
   readonly grpc: number;
   readonly mesh: number;
   readonly ops: number;
-  /** Public HTTP port; present for the gateway only. */
+  /** Public HTTP port, used by the gateway only. */
   readonly http?: number;
 }

@@ -3,7 +3,7 @@ import { DevstackError } from "../errors.ts";
 import { parseReplicas, planReplicas } from "./replicas.ts";
 import { readPorts, serviceEnv } from "./service-plan.ts";
 
-test("the number of processes is read for each service", () => {
+test("--replicas states the number of processes of each service that it names", () => {
   expect(parseReplicas("documents=3, gateway=2")).toEqual({ documents: 3, gateway: 2 });
 });
 
@@ -38,7 +38,7 @@ test("every process of a service has ports of its own", async () => {
   expect(serviceEnv("documents", shared, {}, replicas[0]?.ports)).toMatchObject({ MESH_PORT: String(mesh[1]) });
 });
 
-test("a caller knows all processes of a service", async () => {
+test("a caller's target has the addresses of all processes of a service", async () => {
   const { ports, shared, mesh } = await planTwoMore();
   expect(serviceEnv("gateway", shared, {})).toMatchObject({
     DOCUMENTS_TARGET: `ipv4:${mesh.map((port) => `127.0.0.1:${port}`).join(",")}`,

@@ -3,7 +3,7 @@ import { DevstackError } from "../errors.ts";
 import { consolePortSettings, readConsolePorts } from "./console-plan.ts";
 import { portSettings, readPort, readPorts, serviceEnv } from "./service-plan.ts";
 
-test.each(["0", "00000", "65536", "http"])("the port %j of a door is refused by the name of its variable", (port) => {
+test.each(["0", "00000", "65536", "http"])("the port %j of a door is refused with its variable's name", (port) => {
   const read = (env: NodeJS.ProcessEnv) => [readPorts(env), readConsolePorts(env)];
   for (const { variable } of [...portSettings, ...consolePortSettings]) {
     const refusal = `${variable} must be a port from 1 to 65535, not "${port}"`;
@@ -15,7 +15,7 @@ test("a port whose default is 0, which means any free port, may be set to 0", ()
   expect(readPort({ MONGODB_PORT: "0" }, "MONGODB_PORT", 0)).toBe(0);
 });
 
-test("the path of a secret reaches its owners alone, whatever the environment of the stack says", () => {
+test("a service gets the paths of its own secrets alone, though the stack's environment has others", () => {
   const shared = {
     mongoUrl: "",
     databaseUsers: undefined,

@@ -52,10 +52,10 @@ export function readPorts(env: NodeJS.ProcessEnv): StackPorts {
 }
 
 /**
- * Reads one port. 0 means any free port and is accepted only where it is the fallback: a door's
- * number goes as it is into dev.json and into the settings of the processes that call the door.
+ * Reads one port. 0 means any free port and is accepted only where it is the fallback: the others
+ * go as they are into dev.json and into the settings of the processes that call them.
  *
- * @throws DevstackError naming the variable when the port is malformed or a door's is 0
+ * @throws DevstackError naming the variable when the port is malformed, or is 0 and may not be
  */
 export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: number): number {
   const text = env[variable] || String(fallback);
@@ -82,7 +82,6 @@ export interface SharedSettings {
   /** Undefined in a stack without certificates. */
   readonly identities: Pick<DevIdentities, "services" | "console" | "grantsFile"> | undefined;
   readonly ports: StackPorts;
-  /** Processes besides the first of each service. */
   readonly replicas?: readonly Replica[];
 }
 
@@ -105,9 +104,7 @@ const databases: Readonly<Record<ProgramName, string>> = {
   console: "console",
 };
 
-/**
- * Returns a user for each program: of the program's own database, whose name begins with `prefix`.
- */
+/** Returns for each program a user of its own database, whose name begins with `prefix`. */
 export function databaseUsers(
   prefix: string,
   passwords: Readonly<Record<ProgramName, string>>,
@@ -140,7 +137,8 @@ export function ownPaths(service: ProgramName, env: NodeJS.ProcessEnv): NodeJS.P
 }
 
 /**
- * Returns the whole environment of a service: `env` with ports, database and addresses added.
+ * Returns the whole environment of a service. `env` overrides the development defaults; what the
+ * stack sets overrides `env`.
  *
  * @param own ports of this process; those of the service's first one by default
  */

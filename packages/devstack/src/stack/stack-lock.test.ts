@@ -99,7 +99,7 @@ describe("a stack.json", () => {
   });
 });
 
-describe("a living process that stack.json names and that has no lock of the kernel", () => {
+describe("a living process that stack.json names and that has not locked stack.lock", () => {
   const holderFile = () => join(stateDir, "stack.json");
 
   test("keeps the folder, as after stack.lock was deleted under a running stack", async () => {
@@ -163,7 +163,7 @@ test("a lock whose stack.json cannot be removed is released all the same", async
   await using _lock = await acquire();
 });
 
-test("a start that waits for a stopping stack ends with the signal's reason when it aborts", async () => {
+test("a start that waits for a stopping stack fails with the reason of the signal that aborts it", async () => {
   await using lock = await acquire();
   await lock.markStopping();
   const stop = new AbortController();

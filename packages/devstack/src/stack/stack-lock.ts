@@ -25,14 +25,14 @@ interface StackLock extends AsyncDisposable {
  */
 export const stackDeadlineMs = 60_000;
 
-/** An empty database. The folder is locked while a process has a write transaction on it. */
+/** An empty SQLite database. The folder is locked while a process has a write transaction on it. */
 const lockFile = "stack.lock";
 /** Names the holder, for messages and `npm stop`. A killed stack leaves it. */
 const holderFile = "stack.json";
 /** SQLITE_BUSY, the low byte of SQLite's extended result codes for a lock that another holds. */
 const sqliteBusy = 5;
 
-/** A holder cannot be named for some milliseconds after it has locked, and before it unlocks. */
+/** A holder is unnamed for milliseconds after it locks and before it unlocks: report no sooner. */
 const unnamedDeadlineMs = 2000;
 const unseen = "the folder is locked by a process that cannot be seen, in another container for example";
 
@@ -68,8 +68,8 @@ export async function acquireLock(
     const holder = await lockHolder(stateDir);
     if (database && !holder) return recordHolder(stateDir, database);
     database?.close();
-    // With the lock in hand, a holder may be a killed process that ends in a moment. One that still
-    // runs at the next look keeps the folder: `stack.lock` was deleted while it ran.
+    // When this process has the lock, a holder that still runs was killed and ends in a moment, or
+    // `stack.lock` was deleted. If the holder runs at the next look, too, it keeps the folder.
     const isEnding = database !== undefined && holder?.pid !== endingPid;
     endingPid = database && holder?.pid;
     if (holder?.isStopping === false && !isEnding) {
@@ -104,9 +104,9 @@ function waitingReporter(report: (line: string) => void): (pid: number | undefin
 }
 
 /**
- * Returns the locked database, or undefined when another has locked it. Node has no flock(2), but
- * SQLite locks with fcntl(2): the kernel frees such a lock when its process ends, so that no start
- * has to take over what a killed one left, which two could do at once.
+ * Returns the locked database, or undefined when another process has locked it. Node has no
+ * flock(2), but SQLite locks with fcntl(2): the kernel frees such a lock when its process ends, so
+ * that no start has to take over the lock of a killed one, which two could do at once.
  */
 function tryLock(path: string): DatabaseSync | undefined {
   const database = new DatabaseSync(path);

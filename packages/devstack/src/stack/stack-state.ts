@@ -5,7 +5,7 @@ import { type DevJson, type DevTenant, type devAddresses, writeDevJson } from ".
 import { endOfLog } from "./service-process.ts";
 import type { SupervisorEvents } from "./supervisor.ts";
 
-/** Exit code of a service whose setting is not usable. */
+/** Exit code of a service whose setting is not usable: EX_CONFIG of sysexits.h. */
 const configExitCode = 78;
 
 export function logFile(stateDir: string, name: string): string {
@@ -36,7 +36,7 @@ export class StackState implements SupervisorEvents {
     if (pid !== undefined) this.#pids.set(name, pid);
     if (this.#published) {
       this.#report(`${name} runs again (pid ${pid})`);
-      void this.#write();
+      this.#write().catch((error: unknown) => this.#report(`dev.json cannot be written: ${messageOf(error)}`));
     }
   }
 
@@ -55,7 +55,7 @@ export class StackState implements SupervisorEvents {
   }
 
   onFault(name: string, error: unknown): void {
-    this.#report(`${name} could not be started again: ${error instanceof Error ? error.message : String(error)}`);
+    this.#report(`${name} could not be started again: ${messageOf(error)}`);
   }
 
   async publish(tenants: readonly DevTenant[], backing: Pick<DevJson, "mongodb" | "nats" | "tls">): Promise<DevJson> {
@@ -75,7 +75,11 @@ export class StackState implements SupervisorEvents {
   }
 
   async #writeAfter(earlier: Promise<void>): Promise<void> {
-    await earlier;
+    await earlier.catch(() => {});
     if (this.#published) await writeDevJson(this.#stateDir, this.#content(this.#published));
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -82,5 +82,6 @@ export function madeEndpoint({ at }: TenantCall) {
 
 function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
   const list = { label: "To the endpoints", href: call.at("/endpoints") };
-  return sentBefore(call, made, { what: "endpoint", replace: "Rotate its secret", list });
+  const advice = "Look for the endpoint in the list. If it is there, and its secret was not seen, replace it.";
+  return sentBefore(call, made, { advice, replace: "Rotate its secret", list });
 }

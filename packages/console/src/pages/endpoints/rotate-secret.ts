@@ -61,7 +61,8 @@ export function rotateSecret({ endpoints, sentForms }: RotateSecretDeps): Tenant
       const taken = await takeForm(sentForms, call);
       if ("before" in taken) {
         const list = { label: "To the endpoint", href: call.at(`/endpoints/${endpointId}`) };
-        return sentBefore(call, taken.before, { what: "secret", replace: "Rotate its secret again", list });
+        const advice = "If you have not seen a new secret, rotate it again.";
+        return sentBefore(call, taken.before, { advice, replace: "Rotate its secret again", list });
       }
       const endpoint = meanwhile(readEndpoint(endpoints, call));
       const rotated = await refusable(

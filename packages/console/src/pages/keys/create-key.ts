@@ -72,7 +72,8 @@ export function madeKey({ at }: TenantCall) {
 
 export function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
   const list = { label: "To the keys", href: call.at("/keys") };
-  return sentBefore(call, made, { what: "key", replace: "Roll the key", list });
+  const advice = "Look for the key in the list. If it is there, and its secret was not seen, replace it.";
+  return sentBefore(call, made, { advice, replace: "Roll the key", list });
 }
 
 /** The end of a day in UTC; undefined for an empty text. */

@@ -83,5 +83,6 @@ function madeInvitation({ at }: TenantCall) {
 
 function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
   const list = { label: "To the members", href: call.at("/members") };
-  return sentBefore(call, made, { what: "invitation", replace: "Revoke it, and invite again", list });
+  const advice = "Look for the invitation in the list. If it is there, and its secret was not seen, replace it.";
+  return sentBefore(call, made, { advice, replace: "Revoke it, and invite again", list });
 }

@@ -19,7 +19,6 @@ export function outcomeOf({ status, failure }: Outcome): string {
   return [status, STATUS_CODES[status]].filter(Boolean).join(" ");
 }
 
-/** Whether the receiver accepted what was posted: it answered with 2xx. */
 export function isAccepted({ status }: Pick<Outcome, "status">): boolean {
   return status >= 200 && status < 300;
 }

@@ -1,9 +1,7 @@
 import { type Content, type Html, html } from "../../markup/html.ts";
 
 interface PageHead {
-  /**
-   * Shown with `dir="auto"`, in the direction of its script, because a title may be text of users.
-   */
+  /** May be text of users, so it is shown in the direction of its script. */
   readonly title: Html | string;
   /** What the page is about, or what to know before using it; shown below the title. */
   readonly lead?: Content;
@@ -13,7 +11,6 @@ interface PageHead {
   readonly above?: { readonly label: string; readonly href: string };
 }
 
-/** The head of a page: the list it belongs to, its title, its links or state, and its lead. */
 export function pageHead({ title, lead, aside, above }: PageHead): Html {
   return html`${
       above &&
@@ -28,7 +25,6 @@ export function pageHead({ title, lead, aside, above }: PageHead): Html {
     ${lead !== undefined && html`<p class="lead">${lead}</p>`}`;
 }
 
-/** A link in the form of a button. A page has at most one primary one. */
 export function linkButton(label: string, href: string, kind: "primary" | "plain" = "plain"): Html {
   return html`<a class="button ${kind === "primary" ? "primary" : ""}" href="${href}">${label}</a>`;
 }

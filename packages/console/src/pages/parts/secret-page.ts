@@ -11,7 +11,7 @@ interface SecretPage {
   readonly subject: string;
   /** Shown below the secret: how to use it. */
   readonly use?: Content;
-  /** Shown below the box with the secret: what the secret permits, and when it expires. */
+  /** Shown below the box with the secret, for example when the secret expires. */
   readonly about?: Content;
   /** URL of the button below. */
   readonly next: string;

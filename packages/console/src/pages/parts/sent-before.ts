@@ -5,21 +5,18 @@ import { type Html, html } from "../../markup/html.ts";
 import { answerPage } from "./tenant-page.ts";
 
 interface SentBefore {
-  /** What the form makes: `key`. */
-  readonly what: string;
-  /**
-   * Label of the link to the page of what was made, for a person who has not seen its secret: `Roll
-   * the key`.
-   */
+  /** What to do when nothing is known of the first sending. */
+  readonly advice: string;
+  /** Label of the link to `MadeByForm`'s `path`, for a secret that was not seen: `Roll the key`. */
   readonly replace: string;
-  /** Link to the list of what the form makes. */
+  /** Link to the page on which to look for what the form made. */
   readonly list: { readonly label: string; readonly href: string };
 }
 
 /**
  * Answers a form that makes a secret and was sent before: names what it has made, without the
- * secret. What it has made is unknown when the answer to its first sending was lost; the page then
- * leads to the list.
+ * secret. `made` is undefined when no service answered the first sending; the page then leads to
+ * `list`.
  */
 export function sentBefore(call: TenantCall, made: MadeByForm | undefined, about: SentBefore): PageAnswer {
   return answerPage(call, { title: "Sent before", main: made ? known(made, about) : unknown(about), status: 409 });
@@ -37,9 +34,9 @@ function known({ name = "", path }: MadeByForm, { replace, list }: SentBefore): 
     </div>`;
 }
 
-function unknown({ what, list }: SentBefore): Html {
+function unknown({ advice, list }: SentBefore): Html {
   return html`<h1>This form was sent before</h1>
     <p class="lead">Nothing was done now, and what came of it the first time is not known.</p>
-    <p>Look for the ${what} in the list. If it is there, and its secret was not seen, replace it.</p>
+    <p>${advice}</p>
     <p><a class="button primary" href="${list.href}">${list.label}</a></p>`;
 }

@@ -11,8 +11,8 @@ import type { Html } from "../../markup/html.ts";
 const fieldName = "once";
 const tokenPattern = /^[\w-]{22}$/;
 /**
- * Longest wait for what the first click makes: the longest call of a form, an attempt at a
- * receiver, has a deadline of 20 seconds.
+ * Longest wait for what the first click makes: the longest call of a form with an `onceField`, an
+ * attempt at a receiver, has a deadline of 20 seconds.
  */
 const waitMs = 20_000;
 const everyMs = 100;
@@ -63,8 +63,8 @@ export async function takeForm(
   if (!tokenPattern.test(token)) throw new DomainError("invalid", "the form is not whole: open it again");
   while (!(await forms.take(memberId, token, now))) {
     const sent = await forms.find(memberId, token);
-    // When the process of a form has died, the form stays unended. After `waitMs` its calls are
-    // over, so nothing more would come.
+    // A form stays unended when the process that took it has died. Its calls end within `waitMs`,
+    // so a longer wait would bring no result.
     if (sent && (sent.isEnded || Date.now() > sent.takenAt.getTime() + waitMs)) return { before: sent.made };
     if (sent) await pause(everyMs);
   }
@@ -81,8 +81,8 @@ interface Taken {
 async function settle<T>({ forms, memberId, token }: Taken, answer: Promise<T>, madeOf: (answered: T) => MadeByForm) {
   try {
     const answered = await answer;
-    // When this write fails, or the one below, only the same form sent again suffers: its answer
-    // cannot name what was made, or takes it for a repetition.
+    // A failure of this write, or of the one below, affects only the same form sent again: its
+    // answer cannot name what was made, or calls the form a repetition although it was refused.
     await forms.end(memberId, token, madeOf(answered)).catch(() => undefined);
     return answered;
   } catch (error) {

@@ -21,9 +21,6 @@ interface TenantPage<Data> extends Pick<TenantRoute, "path" | "right" | "recentS
   view(data: Data, call: TenantCall): View;
 }
 
-/**
- * Makes the route of a page that is only read: `load` calls services, and `view` draws the page.
- */
 export function tenantPage<Data>({ load, view, ...route }: TenantPage<Data>): TenantRoute {
   return {
     ...route,

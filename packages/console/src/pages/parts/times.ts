@@ -1,12 +1,11 @@
 import { type Html, html } from "../../markup/html.ts";
 import { dayOf, distance, minuteOf, secondOf } from "../../markup/in-words.ts";
 
-/** Beyond this distance a date is shown instead of a number of days. */
 const relativeMsMax = 30 * 86_400_000;
 
 /**
- * An instant in words, `2 minutes ago`, `in 3 days` or `27 Nov 2027`, with the time to the minute,
- * in UTC, in the title.
+ * An instant in words, `2 minutes ago`, `in 3 days` or, from 30 days on, `27 Nov 2027`. The tooltip
+ * has the time to the minute, in UTC.
  */
 export function timeAgo(at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${toMinute(at)} UTC">${inWords(at, now)}</time>`;

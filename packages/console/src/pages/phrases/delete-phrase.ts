@@ -8,7 +8,6 @@ import { phraseOf } from "./edit-phrase.ts";
 
 const path = "/phrases/:phrase/delete";
 
-/** `GET /t/{tenant}/phrases/{phrase}/delete`: asks whether to delete the phrase. */
 export function getDeletePhrase({ phrases }: { readonly phrases: Pick<PhraseCalls, "getPhrase"> }): TenantRoute {
   return tenantPage({
     path,
@@ -29,7 +28,7 @@ export function getDeletePhrase({ phrases }: { readonly phrases: Pick<PhraseCall
   });
 }
 
-/** `POST /t/{tenant}/phrases/{phrase}/delete`. Repeating it changes nothing. */
+/** A second POST is answered as the first: a phrase that is not found counts as deleted. */
 export function postDeletePhrase({ phrases }: { readonly phrases: Pick<PhraseCalls, "deletePhrase"> }): TenantRoute {
   return {
     access: "member",

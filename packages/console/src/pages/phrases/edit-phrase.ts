@@ -85,8 +85,8 @@ function saveActions(at: TenantCall["at"]): Html {
 }
 
 /**
- * The page with what was typed and its faults. After a change by somebody else, saving it again
- * could only fail again or lose that change: the page offers to edit the stored phrase instead.
+ * After a change by somebody else, saving again could only fail or lose that change, so the page
+ * offers to edit the stored phrase instead.
  */
 function refusedPage(
   { at }: TenantCall,

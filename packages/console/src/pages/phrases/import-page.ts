@@ -7,7 +7,6 @@ import { pageHead } from "../parts/page-head.ts";
 import type { View } from "../parts/tenant-page.ts";
 import { type ImportRefusal, showRefusal } from "./import-refusal.ts";
 
-/** The result of an import, and its rows, as the page shows them. */
 interface Shown {
   /** Whether the import was only a check, which writes nothing. */
   readonly isCheck?: boolean;
@@ -20,7 +19,6 @@ interface Shown {
 
 const title = "Import phrases";
 
-/** The page of imports: the result of the last one, a form for a file, and one for pasted rows. */
 export function importPage({ at }: TenantCall, shown: Shown): View {
   const { refusal, result, text = "" } = shown;
   const rowsTitle = text === "" ? "Or paste rows" : refusal ? "Mend the rows here" : "The rows that were checked";

@@ -5,11 +5,11 @@ import { sentence } from "../parts/faults.ts";
 import { type Html, html } from "../../markup/html.ts";
 
 export interface ImportRefusal {
-  /** About the whole file: the number of invalid rows, or what is wrong with all of it. */
+  /** The number of invalid rows, or why the whole file was refused. */
   readonly summary: string;
-  /** Whether the file is at fault, and not the moment. */
+  /** Whether the file's content breaks a rule; not for a refusal such as of too many imports. */
   readonly isFaulty?: boolean;
-  /** The first faults, by line. */
+  /** The first 20 at most, by line; none when the refusal names no line. */
   readonly faults: readonly RowFault[];
 }
 
@@ -28,11 +28,7 @@ const shownCharsMax = 300;
 /** Most characters of an unfolded line: a row may have 256 KiB, and a page shows 20 faults. */
 const unfoldedCharsMax = 2_000;
 
-/**
- * Reads the refusal of an import; undefined for other failures, which get an error page.
- *
- * @param file as it was sent
- */
+/** The refusal of an import of `file`; undefined for a failure that gets an error page instead. */
 export function importRefusal(error: unknown, file: Uint8Array): ImportRefusal | undefined {
   const known = fromConnectError(error);
   if (!known || !["invalid", "exhausted", "too_large", "conflict"].includes(known.kind)) return undefined;

@@ -30,7 +30,6 @@ export function getImport(): TenantRoute {
   });
 }
 
-/** `POST /t/{tenant}/phrases/import`: imports or only checks a file. */
 export function postImportFile({ phrases }: ImportDeps): TenantRoute {
   return {
     access: "member",
@@ -57,10 +56,7 @@ export function postImportFile({ phrases }: ImportDeps): TenantRoute {
   };
 }
 
-/**
- * `POST /t/{tenant}/phrases/import/text`: imports or only checks pasted rows, or a small file that
- * was corrected on the page.
- */
+/** Imports or only checks pasted rows, or a small file that was corrected on the page. */
 export function postImportText({ phrases }: ImportDeps): TenantRoute {
   return {
     access: "member",
@@ -77,7 +73,6 @@ export function postImportText({ phrases }: ImportDeps): TenantRoute {
   };
 }
 
-/** Largest file that the page shows, in bytes: more would make the page too large. */
 const shownBytesMax = 20_000;
 
 interface Outcome {

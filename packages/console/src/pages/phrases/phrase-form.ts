@@ -13,10 +13,7 @@ export interface TypedPhrase {
   readonly description: string;
 }
 
-/**
- * From field name to label: when the sender must sign in first, these fields are shown again with
- * what was typed.
- */
+/** From field name to label; see `fields` of a route. */
 export const phraseFieldLabels = {
   phrase: "Phrase",
   language: "Language",
@@ -45,14 +42,12 @@ export function typedIn(form: URLSearchParams): TypedPhrase {
   return { phrase, language, rules: form.getAll("rules"), mistakes, description };
 }
 
-/** The values with which the form of a stored phrase is filled. */
 export function typedOf(stored: StoredPhrase): TypedPhrase {
   const { phrase, language, commonMistakes, description } = stored;
   const rules = (["forbidden", "caseSensitive"] as const).filter((rule) => stored[rule]);
   return { phrase, language, rules, mistakes: commonMistakes.join("\n"), description };
 }
 
-/** The phrase as the JSON that the service parses. */
 export function toJson({ phrase, language, rules, mistakes, description }: TypedPhrase, id: string): Uint8Array {
   const commonMistakes = mistakes.split(/\r?\n/).filter((line) => line.trim() !== "");
   const [forbidden, caseSensitive] = ["forbidden", "caseSensitive"].map((rule) => rules.includes(rule));

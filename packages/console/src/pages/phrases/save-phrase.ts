@@ -13,14 +13,9 @@ const fields = {
   "/description": "description",
 };
 
-/** The fault of a phrase that is not as it was when its form was opened. */
 export const changedMeanwhile = "Somebody has changed or deleted this phrase since you opened it: nothing was saved.";
 
-/**
- * Saves the typed phrase under an id.
- *
- * @param updatedAt of the phrase when its form was filled; "" for a new one
- */
+/** `updatedAt` is that of the phrase when its form was filled; "" for a new phrase. */
 export function savePhrase(
   phrases: Pick<PhraseCalls, "upsertPhrase">,
   { tenant: { tenantId }, rpc }: TenantCall,

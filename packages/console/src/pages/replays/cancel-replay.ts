@@ -22,7 +22,7 @@ export function askToCancelReplay({
   });
 }
 
-/** `POST /t/{tenant}/replays/{replay}/cancel`. Repeating it changes nothing. */
+/** A POST for a replay that has ended changes nothing. */
 export function cancelReplay({
   deliveries,
 }: {

@@ -23,9 +23,6 @@ export interface CountReplayDeps {
   readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
 }
 
-/**
- * `GET /t/{tenant}/replays/count`: shows what a replay would send, and asks whether to start it.
- */
 export function countReplay({ deliveries, endpoints }: CountReplayDeps): TenantRoute {
   return tenantPage({
     path: "/replays/count",

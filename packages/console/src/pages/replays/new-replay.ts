@@ -17,10 +17,7 @@ interface NewReplayDeps {
   readonly endpoints: Pick<EndpointCalls, "listEndpoints">;
 }
 
-/**
- * `GET /t/{tenant}/replays/new`: the form for a replay. The query may contain choices, which fill
- * the form.
- */
+/** `GET /t/{tenant}/replays/new`: the form for a replay, filled with the choices in the query. */
 export function newReplay({ endpoints }: NewReplayDeps): TenantRoute {
   return tenantPage({
     path: "/replays/new",
@@ -68,7 +65,6 @@ function chosenIn({ query, now }: TenantCall): ReplayForm {
  */
 const enterButton = html`<button hidden></button>`;
 
-/** The form, with previous choices. Sending it opens the page of the count. */
 export function newReplayForm({ at, now }: TenantCall, { names, form, faults = [] }: NewReplay): Html {
   return html`${errorSummary(faults, replayFieldLabels)}
     ${pageHead({ title: "New replay", lead, above: { label: "Replays", href: at("/replays") } })}

@@ -35,7 +35,6 @@ export function readReplayForm(sent: URLSearchParams): ReplayForm {
   };
 }
 
-/** The fields of the form as hidden fields, to send them again. */
 export function hiddenReplayForm({ endpoint, since, until, states, options }: ReplayForm): Html[] {
   return [
     hidden("endpoint", endpoint),
@@ -59,10 +58,7 @@ export const replayFieldLabels = {
   of: "",
 };
 
-/**
- * From the JSON pointer to a field of the request, which delivery may refuse, to the name of the
- * form's field.
- */
+/** From the JSON pointer of a request's field that delivery may refuse to the form's field. */
 export const replayFields = {
   "/endpointId": "endpoint",
   "/since": "since",

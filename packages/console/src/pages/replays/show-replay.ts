@@ -20,8 +20,8 @@ interface ShowReplayDeps {
 
 /**
  * `GET /t/{tenant}/replays/{replay}?of=COUNT`: the progress of a replay, compared with the number
- * of snapshots that were counted before its start. With `live=yes` the script reads it every two
- * seconds for the progress alone, so the endpoints, whose states take searches, are not asked for.
+ * of snapshots that were counted before its start. The script reads the page with `live=yes` every
+ * two seconds, for the progress alone. That page omits the endpoints, whose states take searches.
  */
 export function showReplay({ deliveries, endpoints }: ShowReplayDeps): TenantRoute {
   return tenantPage({
@@ -89,7 +89,6 @@ function replayPage(replay: Replay, found: readonly Endpoint[], call: TenantCall
     <p><a href="${at(`/deliveries?endpoint=${endpointId}`)}">Deliveries to this endpoint</a></p>`;
 }
 
-/** The progress of a replay in words, and as a bar while it runs and its total is known. */
 function progress(replay: Replay, query: URLSearchParams): Html {
   const words = html`<p>${progressOf(replay)}${reachedIn(replay)}.</p>`;
   const of = Number(/^\d{1,15}$/.exec(query.get("of") ?? "")?.[0] ?? 0);

@@ -16,7 +16,6 @@ export interface StartReplayDeps {
   readonly sentForms: SentForms;
 }
 
-/** `POST /t/{tenant}/replays`: starts the replay that was counted. */
 export function startReplay({ deliveries, endpoints, sentForms }: StartReplayDeps): TenantRoute {
   return {
     access: "member",
@@ -48,7 +47,6 @@ export function startReplay({ deliveries, endpoints, sentForms }: StartReplayDep
   };
 }
 
-/** Makes the function that tells the fault of a start while another replay to the endpoint runs. */
 function runs({ at }: TenantCall) {
   return ({ reason, metadata }: DomainError): Fault | undefined => {
     if (reason !== "replay_running") return undefined;
@@ -57,10 +55,6 @@ function runs({ at }: TenantCall) {
   };
 }
 
-/**
- * Makes the function that tells the path of a started replay's page. The path has the number of
- * snapshots that were counted before the start.
- */
 function startedPage({ form, at }: TenantCall) {
   return ({ replay }: StartReplayResponse) => {
     if (!replay) throw new Error("StartReplay answered no replay");

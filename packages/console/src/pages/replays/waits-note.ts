@@ -4,8 +4,7 @@ import { type Html, html } from "../../markup/html.ts";
 import { notice } from "../parts/notice.ts";
 
 /**
- * Says that a replay to an endpoint waits, because the endpoint is disabled; undefined when it is
- * not.
+ * Says that a replay waits because its endpoint is disabled; undefined for an enabled endpoint.
  *
  * @param which `a replay` or `the replay`
  */

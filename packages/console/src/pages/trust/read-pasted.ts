@@ -38,7 +38,6 @@ function fromLines(text: string): Map<string, string> {
   return found;
 }
 
-/** Reads headers from a JSON object; undefined for any other text. */
 function fromJson(text: string): Map<string, string> | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {

@@ -3,7 +3,6 @@ import type { ReadTrustList } from "../../rpc/read-trust-list.ts";
 import type { Part } from "../parts/service-down.ts";
 import type { PastedWebhook } from "./read-pasted.ts";
 
-/** A check of a webhook, in words. */
 export interface Step extends Pick<DeliveryStep, "outcome" | "detail"> {
   readonly check: DeliveryCheck | "list";
   readonly title: string;

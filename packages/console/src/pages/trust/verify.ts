@@ -31,7 +31,6 @@ export function getVerify(): TenantRoute {
   });
 }
 
-/** `POST /t/{tenant}/trust-list/verify`: checks a webhook, and stores nothing. */
 export function postVerify(deps: ReadTrustListDeps): TenantRoute {
   return {
     access: "member",
