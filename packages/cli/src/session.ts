@@ -10,7 +10,7 @@ export interface Session {
   readonly settings: Settings;
   /** Longest total of pauses between the attempts of one request to the public API, in ms. */
   readonly maxWaitMs: number;
-  /** Writes to standard output: with --json the result as a line of JSON, else `printable(text)`. */
+  /** Writes to standard output: with --json `result` as a line of JSON, else `printable(text)`. */
   print(result: unknown, text: string): void;
 }
 

@@ -194,6 +194,6 @@ test("the audit page names the services that are down, and shows the changes of 
   expect(rowsOf(page)).toContain("made the newsroom: Demo newsroom");
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -84,7 +84,7 @@ test("the page of a failing delivery shows its attempts, past and next", async (
   expect(wordsOf(page)).toContain(title);
 });
 
-test("the button on the page of a failing delivery makes its next attempt due at once", async () => {
+test("the page of a failing delivery that is sent again says so, and then that the receiver took it", async () => {
   const path = await find();
   answerWith(204);
   expect(wordsOf(await sendAgain(path))).toMatch(
@@ -94,7 +94,7 @@ test("the button on the page of a failing delivery makes its next attempt due at
   expect(wordsOf(after)).toMatch(/503 Service Unavailable after .* 204 No Content after/);
 });
 
-test("one form sends a finished delivery again once", async () => {
+test("the form that sends a finished delivery again, submitted twice, sends it once", async () => {
   const path = await find();
   await waitFor(path, "The receiver took it.");
   const before = receiver.received.length;
@@ -130,7 +130,7 @@ test("the page of a delivery shows the headers of its request, but no signature"
   }
 });
 
-test("titles, receivers' answers and names of endpoints are shown as text, never as markup", async () => {
+test("the pages of deliveries show titles, receivers' answers and endpoints' names as text, not as markup", async () => {
   const one = await open(await find());
   for (const shown of [title, scripted, "<i>Print</i>"]) expect(decoded(one.text)).toContain(shown);
   for (const { text } of [one, await open("/deliveries")]) {
@@ -157,14 +157,17 @@ test.each([
   ["state", "lost", "Knows no"],
   ["since", "yesterday", "This is not a time."],
   ["until", "2026-02-31T99:00", "This is not a time."],
-])("a malformed %s in the URL of the list of deliveries is refused at its field", async (name, value, words) => {
-  const page = await open(`/deliveries?${new URLSearchParams({ [name]: value })}`);
-  expect(page.status).toBe(400);
-  expect(page.text).toContain(`<a href="#${name}">`);
-  expect(wordsOf(page)).toContain(words);
-});
+])(
+  "an invalid %s in the URL of the list of deliveries answers 400 with a link to its field",
+  async (name, value, words) => {
+    const page = await open(`/deliveries?${new URLSearchParams({ [name]: value })}`);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain(`<a href="#${name}">`);
+    expect(wordsOf(page)).toContain(words);
+  },
+);
 
-test("the link of a row in the list of deliveries says which event of which document it leads to", async () => {
+test("in the list of deliveries the text of a row's link is the event and the document's id", async () => {
   const { text } = await open(`/deliveries?${new URLSearchParams({ webhook: webhookId })}`);
   const [, link = ""] = /href="\/t\/\w+\/deliveries\/[0-9a-f-]{36}"[^>]*>([^]*?)<\/a\s*>/.exec(text) ?? [];
   expect(link.replace(/<[^>]+>/g, "").replace(/\s+/g, " ")).toBe(`snapshot.usable of ${documentId}`);
@@ -174,7 +177,7 @@ test.each([
   ["hour", 3_600_000],
   ["day", 86_400_000],
   ["week", 7 * 86_400_000],
-])("`last=%s` in the URL of the form for a replay sets its times, and no other choice", async (last, ms) => {
+])("`last=%s` in the URL of the form for a replay replaces its times and keeps the other choices", async (last, ms) => {
   const query = { endpoint: endpointId, states: "delivered", since: "2020-01-01T00:00", until: "2020-01-02T00:00" };
   const before = Date.now();
   const page = await open(`/replays/new?${new URLSearchParams({ ...query, last })}`);
@@ -187,7 +190,7 @@ test.each([
   expect(page.text).toContain(`name="last" value="${last}" formaction="/t/${console.tenantId}/replays/new"`);
 });
 
-test("a delivery that does not exist is 404", async () => {
+test("the page of a delivery that does not exist answers 404", async () => {
   for (const id of ["x", "00000000-0000-4000-8000-000000000000"]) {
     expect((await open(`/deliveries/${id}`)).status).toBe(404);
   }
@@ -257,13 +260,13 @@ describe("a replay of everything", () => {
     expect(afterCount).toBe(before);
   });
 
-  test("sends the snapshots that were counted", async () => {
+  test("sends as many snapshots as were counted", async () => {
     expect(wordsOf(started)).toContain("The replay is started.");
     expect(wordsOf(await open(pathOf(started)))).toContain("2 looked at: 2 delivered");
     expect(receiver.received.length).toBe(before + 2);
   });
 
-  test("is described as one of everything, before and after its start", () => {
+  test("is called “everything published” on the page of its count and on its own page", () => {
     expect(wordsOf(counted)).toContain("Chosen: everything published.");
     expect(wordsOf(started)).toMatch(/Sends everything published up to \d/);
   });
@@ -305,7 +308,7 @@ describe("a running replay", () => {
     expect(refused.text).toMatch(/value="all"\s+checked/);
   });
 
-  test("is cancelled after a question", async () => {
+  test("is cancelled after the question “Cancel this replay?”", async () => {
     const asked = await open(`${path}/cancel`);
     expect(wordsOf(asked)).toContain("Cancel this replay?");
     expect(wordsOf(asked)).toMatch(/Cancel the replay\s+Let it run/);
@@ -316,7 +319,7 @@ describe("a running replay", () => {
   });
 });
 
-test("pages call the states of deliveries by words for people", async () => {
+test("pages about a replay and the audit log name states of deliveries in words, not as the API does", async () => {
   const chosen: [string, string][] = [
     ["endpoint", endpointId],
     ["states", "exhausted"],
@@ -348,20 +351,20 @@ test.each([
   ["everything and a beginning", ["options=all", "since=2026-01-01T00:00"], "options", "leave one out"],
   ["a beginning after the end", ["since=2026-02-01T00:00", "until=2026-01-01T00:00"], "since", "must not be after"],
   ["a malformed beginning", ["since=soon"], "since", "This is not a time."],
-])("a form for a replay with %s is refused at the field at fault", async (_, chosen, field, words) => {
+])("a form for a replay with %s answers 400 with a link to the field at fault", async (_, chosen, field, words) => {
   const page = await open(`/replays/count?${[`endpoint=${endpointId}`, ...chosen].join("&")}`);
   expect(page.status).toBe(400);
   expect(page.text).toContain(`<a href="#${field}">`);
   expect(wordsOf(page)).toContain(words);
 });
 
-test("a count of nothing to send offers no button that starts the replay", async () => {
+test("a count that finds nothing to send offers no button that starts the replay", async () => {
   const page = await open(`/replays/count?endpoint=${endpointId}&states=exhausted`);
   expect(wordsOf(page)).toContain("Nothing would be sent");
   expect(page.text).not.toContain("Start the replay");
 });
 
-test("a count says that nothing was published in the chosen time", async () => {
+test("a count of a time in which nothing was published says so", async () => {
   const page = await open(`/replays/count?endpoint=${endpointId}&since=2020-01-01T00:00&until=2020-01-02T00:00`);
   expect(wordsOf(page)).toContain("Nothing was published in this time.");
 });
@@ -435,6 +438,6 @@ describe("a delivery with a large body", () => {
   });
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

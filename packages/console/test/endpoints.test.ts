@@ -71,13 +71,13 @@ function isSignedWith(secret: string, { headers, body }: ReceivedWebhook): boole
     .includes(`v1,${hmac.digest("base64")}`);
 }
 
-test("without endpoints the list says what to do next", async () => {
+test("without endpoints the list leads to the form for a new one", async () => {
   const { text } = await ada.open(at("/endpoints"));
   expect(text).toContain("No endpoint is registered");
   expect(text).toContain(`href="/t/${console.tenantId}/endpoints/new"`);
 });
 
-describe("a new endpoint", () => {
+describe("a new endpoint whose form asks for a ping", () => {
   let page: Page;
   let ping: readonly ReceivedWebhook[];
   beforeAll(async () => {
@@ -86,7 +86,7 @@ describe("a new endpoint", () => {
     ping = receiver.received.slice(seen);
   });
 
-  test("gets one ping, which is signed with the secret on its page", () => {
+  test("gets one ping, signed with the secret that the answer shows", () => {
     expect([page.status, page.text]).toEqual([200, expect.stringContaining("The receiver accepted a signed ping")]);
     expect(ping).toHaveLength(1);
     expect(isSignedWith(fieldOf(page.text, "secret"), ping[0]!)).toBe(true);
@@ -117,7 +117,7 @@ describe("a new endpoint whose ping is refused", () => {
     expect(await named("Closed")).toBeDefined();
   });
 
-  test("shows on its page what the receiver answered, as text", () => {
+  test("is registered on a page that shows the receiver's answer as text, not as markup", () => {
     expect(page.text).toContain("did not accept a ping");
     expect(page.text).toContain("503 Service Unavailable");
     expect(page.text).toContain("&#60;b&#62;closed");
@@ -147,7 +147,8 @@ describe("the form for a new endpoint, sent three times,", () => {
     const secret = fieldOf(pages[0]!.text, "secret");
     expect(secret).toMatch(/^whsec_/);
     const { endpointId } = await named("Once");
-    const paths = ["/endpoints", `/endpoints/${endpointId}`, `/endpoints/${endpointId}/edit`];
+    const ofEndpoint = ["", "/edit", "/rotate", "/delete"].map((path) => `/endpoints/${endpointId}${path}`);
+    const paths = ["/endpoints", ...ofEndpoint];
     const later = await Promise.all(paths.map((path) => ada.open(at(path))));
     for (const { text } of [...pages.slice(1), ...later]) expect(text).not.toContain(secret.slice(10, 30));
   });
@@ -165,7 +166,7 @@ test.each([
   ["parallel", "1.5"],
   ["parallel", "1000"],
   ["description", "\u0007"],
-])("a fault in %s is shown at its field, beside what was typed: %j", async (field, value) => {
+])("a fault in %s is shown at its field, in a form that keeps what was typed: %j", async (field, value) => {
   const typed = { [field]: value };
   const page = await register({ name: "Faulty", ...typed });
   expect(page.status).toBe(400);
@@ -234,7 +235,7 @@ test("an endpoint's new URL without a host is refused, and shown again", async (
   expect(fieldOf(bad.text, "url")).toBe("/hook");
 });
 
-test("two people change one endpoint at once, and neither loses what the other has changed", async () => {
+test("a change of an endpoint keeps what another person has changed since the form was opened", async () => {
   const { endpointId, page } = await registered("Shared");
   const [grace, form] = [new Browser(), at(`${page}/edit`)];
   await console.signIn(grace, "grace");
@@ -250,7 +251,7 @@ test("two people change one endpoint at once, and neither loses what the other h
   expect(await read(endpointId)).toMatchObject({ name: "Named by Grace", ratePerSecond: 2 });
 });
 
-test("what is published while an endpoint is paused is held, and sent once somebody starts the endpoint", async () => {
+test("what is published while an endpoint is paused is held, and sent when somebody starts the endpoint", async () => {
   const own = await openReceiver();
   const { endpointId, page } = await registered("Pauses", { url: own.url });
   const paused = await ada.submit(at(`${page}/pause`));
@@ -274,23 +275,30 @@ test("what is published while an endpoint is paused is held, and sent once someb
   await own[Symbol.asyncDispose]();
 });
 
-test("a rotation signs with both secrets for its overlap, and without an overlap with the new one alone", async () => {
-  const own = await openReceiver();
+/** Opens the form that rotates an endpoint's secret, and sends it. */
+async function rotate(page: string, overlap: string) {
+  const { text } = await ada.open(at(`${page}/rotate`));
+  return ada.submit(at(`${page}/rotate`), { overlap, once: hiddenOf(text, "once") });
+}
+
+test("after a rotation with an overlap a ping is signed with both secrets", async () => {
+  await using own = await openReceiver();
   const { page, secret: old } = await registered("Rotates", { url: own.url });
-  const asked = await ada.open(at(`${page}/rotate`));
-  const form = { overlap: "1h", once: hiddenOf(asked.text, "once") };
-  const rotated = await ada.submit(at(`${page}/rotate`), form);
+  const rotated = await rotate(page, "1h");
   expect([rotated.status, rotated.text]).toEqual([200, expect.stringContaining("signed with both secrets")]);
-  const secret = fieldOf(rotated.text, "secret");
   expect((await ada.open(at(page))).text).toContain("webhooks are signed with both");
   await ada.submit(at(`${page}/test`));
-  expect([old, secret].map((each) => isSignedWith(each, own.received.at(-1)!))).toEqual([true, true]);
-  const again = await ada.open(at(`${page}/rotate`));
-  const alone = await ada.submit(at(`${page}/rotate`), { overlap: "0", once: hiddenOf(again.text, "once") });
+  const secrets = [old, fieldOf(rotated.text, "secret")];
+  expect(secrets.map((each) => isSignedWith(each, own.received.at(-1)!))).toEqual([true, true]);
+});
+
+test("after a rotation without an overlap a ping is signed with the newest of three secrets alone", async () => {
+  await using own = await openReceiver();
+  const { page, secret: old } = await registered("Rotates twice", { url: own.url });
+  const rotated = [await rotate(page, "1h"), await rotate(page, "0")];
   await ada.submit(at(`${page}/test`));
-  const newest = fieldOf(alone.text, "secret");
-  expect([old, secret, newest].map((each) => isSignedWith(each, own.received.at(-1)!))).toEqual([false, false, true]);
-  await own[Symbol.asyncDispose]();
+  const secrets = [old, ...rotated.map(({ text }) => fieldOf(text, "secret"))];
+  expect(secrets.map((each) => isSignedWith(each, own.received.at(-1)!))).toEqual([false, false, true]);
 });
 
 test("a form that rotates a secret is refused without a choice of overlap", async () => {
@@ -301,11 +309,13 @@ test("a form that rotates a secret is refused without a choice of overlap", asyn
 });
 
 test("a form that rotates a secret takes effect once", async () => {
-  const { page } = await registered("Rotates once");
+  const { endpointId, page } = await registered("Rotates once");
   const asked = await ada.open(at(`${page}/rotate`));
   const form = { overlap: "1h", once: hiddenOf(asked.text, "once") };
   expect((await ada.submit(at(`${page}/rotate`), form)).status).toBe(200);
+  const { updatedAt } = await read(endpointId);
   expect((await ada.submit(at(`${page}/rotate`), form)).status).toBe(409);
+  expect((await read(endpointId)).updatedAt).toEqual(updatedAt);
 });
 
 test("the page of a ping says what the receiver answered, or why there was no answer", async () => {
@@ -332,7 +342,7 @@ test("an endpoint is deleted after a question that says what is lost", async () 
   expect(late.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
-test("names and descriptions that others wrote are shown as text on every page of an endpoint", async () => {
+test("the pages of an endpoint show its name and description as text, not as markup", async () => {
   const script = "<script>alert(1)</script>";
   for (const name of [`">${script}`, "n".repeat(200), "‮نشرة الأخبار"]) {
     const { page } = await registered(name, { description: script });
@@ -372,6 +382,6 @@ test("an integrator may register and pause endpoints", async () => {
   expect([paused.status, paused.text]).toEqual([200, expect.stringContaining("The endpoint is paused.")]);
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -137,7 +137,13 @@ async function rivalObjects(): Promise<unknown> {
   const { invitations } = await console.members.listInvitations({ tenantId });
   const phrases = await rival.request("/v1/phrases?language=en");
   return {
-    endpoints: endpoints.map(({ endpointId, name, url, disablement }) => ({ endpointId, name, url, disablement })),
+    endpoints: endpoints.map(({ endpointId, name, url, disablement, updatedAt }) => ({
+      endpointId,
+      name,
+      url,
+      disablement,
+      updatedAt,
+    })),
     apiKeys,
     members,
     invitations,

@@ -42,23 +42,26 @@ test.each([
   ["webhooks:read", 200],
   ["documents:create", 201],
   ["phrases:write", 200],
-])("the command beside a new key of %s works as it is until the key is revoked", async (scope, status) => {
-  const name = `Tries ${scope}`;
-  const page = await make(name, [scope]);
-  expect(page.status).toBe(200);
-  const command = textOf(page.text, "try");
-  expect(command).toContain(fieldOf(page.text, "secret"));
-  const call = async () => {
-    const { stdout } = await run("sh", ["-c", `${command} -o /dev/null -w '%{http_code}'`]);
-    return Number(stdout);
-  };
-  expect(await call()).toBe(status);
-  const asked = await ada.open(at(`/keys/${await idOf(name)}/revoke`));
-  expect(asked.text).toContain("cannot be undone");
-  const revoked = await ada.submit(at(`/keys/${await idOf(name)}/revoke`));
-  expect(revoked.text).toContain("The key is revoked");
-  await vi.waitFor(async () => expect(await call()).toBe(401), 5_000);
-});
+])(
+  "the command shown with a new key of the scope %s works unchanged until the key is revoked",
+  async (scope, status) => {
+    const name = `Tries ${scope}`;
+    const page = await make(name, [scope]);
+    expect(page.status).toBe(200);
+    const command = textOf(page.text, "try");
+    expect(command).toContain(fieldOf(page.text, "secret"));
+    const call = async () => {
+      const { stdout } = await run("sh", ["-c", `${command} -o /dev/null -w '%{http_code}'`]);
+      return Number(stdout);
+    };
+    expect(await call()).toBe(status);
+    const asked = await ada.open(at(`/keys/${await idOf(name)}/revoke`));
+    expect(asked.text).toContain("cannot be undone");
+    const revoked = await ada.submit(at(`/keys/${await idOf(name)}/revoke`));
+    expect(revoked.text).toContain("The key is revoked");
+    await vi.waitFor(async () => expect(await call()).toBe(401), 5_000);
+  },
+);
 
 test("the page of a new key leads to the API's documentation", async () => {
   const docs = `${console.dev.gateway}/docs`;
@@ -103,7 +106,7 @@ test("a fault of a new key is shown with a link to its field", async () => {
   expect(none.text).toContain('<a href="#scopes">Scopes: choose at least one scope.');
 });
 
-test("the form for a new key comes back from a fault with what was typed", async () => {
+test("the form for a new key, refused for a fault, keeps what was typed", async () => {
   const page = await make(`"><script>alert(1)</script>\u0007`, ["publisher:read"], { ends: "2001-01-01" });
   expect(page.status).toBe(400);
   expect(decoded(page.text)).toContain('value=""><script>alert(1)</script>\u0007"');
@@ -142,7 +145,7 @@ describe("a key that was rolled", () => {
     rolled = await ada.submit(at(`${path}/roll`), form);
   });
 
-  test("leads to a page that says until when the key works", async () => {
+  test("is replaced by a new one, on a page that says until when the old one works", async () => {
     expect([rolled.status, rolled.text]).toEqual([200, expect.stringContaining("The old key works until")]);
     const { apiKey } = await access.getApiKey({ tenantId: console.tenantId, keyId: path.replace("/keys/", "") });
     expect(apiKey!.replacedBy).toBe(await idOf("Rolls"));
@@ -186,7 +189,7 @@ test("rolling a key that another person has just revoked is refused, and the pag
   expect((await grace.open(at("/keys?state=all"))).text).toContain("revoked");
 });
 
-test("a form whose session has ended keeps what was typed, and makes one key once it is sent again", async () => {
+test("a form sent after the session has ended keeps what was typed, and makes one key after a sign-in", async () => {
   const form = await ada.open(at("/keys/new"));
   const fields = { name: "Typed", scopes: "publisher:read", once: hiddenOf(form.text, "once") };
   await ada.submit(`${console.origin}/sign-out`);
@@ -197,6 +200,8 @@ test("a form whose session has ended keeps what was typed, and makes one key onc
   const sent = { name: fieldValue(ended.text, "name"), scopes: fieldValue(ended.text, "scopes"), once: fields.once };
   expect((await ada.submit(at("/keys/new"), sent)).status).toBe(200);
   expect((await ada.submit(at("/keys/new"), sent)).status).toBe(409);
+  const { apiKeys } = await access.listApiKeys({ tenantId: console.tenantId });
+  expect(apiKeys.filter(({ name }) => name === "Typed")).toHaveLength(1);
 });
 
 const fieldValue = (text: string, name: string) => hiddenOf(text, name);
@@ -222,6 +227,6 @@ test("56 keys come in two pages, which repeat none and miss none", async () => {
   expect([ids.length, new Set(ids.map(([, id]) => id)).size]).toEqual([56, 56]);
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -135,7 +135,7 @@ test("for the list of 100 endpoints delivery sends MongoDB at most 330 commands"
   expect(commands.length).toBeLessThanOrEqual(3 * endpointCount + ownMax);
 });
 
-test("each of the first four pages of 100,000 deliveries takes at most 2 s, and 30 commands of delivery", async () => {
+test("each of the first four pages of 100,000 deliveries takes at most 2 s and 30 commands to MongoDB", async () => {
   const seen = new Set<string>();
   let path = "/deliveries";
   for (let count = 0; count < 4; count += 1) {
@@ -166,7 +166,7 @@ test("of 100,000 deliveries of two days the overview counts those of the last 24
   expect(text).toMatch(new RegExp(`>${givenUp} deliveries were given up in the last\\s+24 hours`));
 });
 
-test("people beyond the first 200 members are shown by name where keys and changes are listed", async () => {
+test("a member beyond the first 200 is shown by name in the list of keys and in the audit log", async () => {
   const actor = personActor({ issuer: linkIssuer, subject: lastSubject });
   const access = accessClient(console.accessPort, "owner", actor);
   await access.createApiKey({ tenantId, name: "Of the last", scopes: ["publisher:read"] });
@@ -178,7 +178,7 @@ test("people beyond the first 200 members are shown by name where keys and chang
   }
 });
 
-test("with 260 people the filter of the audit takes a person's id, because a list would weigh too much", async () => {
+test("with 260 members the audit log's filter by person takes an id, and offers no list of names", async () => {
   const actor = personActor({ issuer: linkIssuer, subject: lastSubject });
   const { text } = await open(`/audit?actor=${encodeURIComponent(actor)}`);
   expect(text).toMatch(new RegExp(`<input\\s+id="actor"[^>]*value="${actor}"`));
@@ -186,7 +186,7 @@ test("with 260 people the filter of the audit takes a person's id, because a lis
   expect(rowsOf(text)).toBe(1);
 });
 
-test("no page with a long list weighs more than 40 kB gzip with the style and the script of all pages", async () => {
+test("pages with long lists weigh less than 40 kB gzip, style, script and icon included", async () => {
   const looks = await Promise.all(["console.css", "console.js", "seal.svg"].map((name) => readFile(join(look, name))));
   const shared = looks.reduce((sum, bytes) => sum + gzipSync(bytes).length, 0);
   for (const path of ["", "/endpoints", "/deliveries", "/deliveries?state=exhausted", "/keys", "/members", "/audit"]) {
@@ -196,6 +196,6 @@ test("no page with a long list weighs more than 40 kB gzip with the style and th
   }
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -75,7 +75,7 @@ describe("an invitation", () => {
   });
 });
 
-test("without an issuer the page of an invitation begins with whom to ask for a sign-in code", async () => {
+test("without an OIDC issuer an invitation's page begins with whom to ask for a sign-in code", async () => {
   const page = await invite(ada, "Nils, sports", ["editor"]);
   const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
   const { text } = await new Browser().submit(`${console.origin}/invitation`, { code });
@@ -91,7 +91,7 @@ test("an invitation form that is sent twice makes one invitation", async () => {
   expect(invitations.filter(({ note }) => note === "Twice")).toHaveLength(1);
 });
 
-test("whoever is a member already reads what an invitation changes, before and after accepting it", async () => {
+test("a member who opens an invitation reads what it changes, before and after accepting it", async () => {
   const mia = await signedIn("mia");
   await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("mia"), roles: ["writer"] });
   const accept = async (role: string) => {
@@ -182,7 +182,7 @@ test("a member may get roles that the form does not list", async () => {
   expect(await rolesOf("iris")).toEqual(["editor", "owner", "photo-desk"]);
 });
 
-test("a malformed role of a member is refused at the field Other roles", async () => {
+test("a malformed role of a member is refused, with the fault at the field Other roles", async () => {
   const faulty = await ada.submit(at(`/members/${idOf("iris")}/roles`), { own: "no spaces!" });
   expect([faulty.status, faulty.text]).toEqual([
     400,
@@ -193,14 +193,14 @@ test("a malformed role of a member is refused at the field Other roles", async (
   expect(faulty.text).not.toContain('id="roles-error"');
 });
 
-test("an invitation with a malformed role is refused at the field Other roles", async () => {
+test("an invitation with a malformed role is refused, with the fault at the field Other roles", async () => {
   const { text } = await ada.open(at("/members/invite"));
   const form = { note: "Faulty", roles: "editor", own: "night, no spaces!", once: hiddenOf(text, "once") };
   const malformed = await ada.submit(at("/members/invite"), form);
   expect([malformed.status, malformed.text]).toEqual([400, expect.stringContaining('id="own-error"')]);
 });
 
-test("an invitation without a role is refused at the field Roles", async () => {
+test("an invitation without a role is refused, with a link to the field Roles", async () => {
   const none = await invite(ada, "Nobody yet", []);
   expect([none.status, none.text]).toEqual([
     400,
@@ -208,29 +208,41 @@ test("an invitation without a role is refused at the field Roles", async () => {
   ]);
 });
 
-test("a member of one newsroom who leaves it has none any more", async () => {
+test("a member who leaves its only newsroom is a member of no newsroom", async () => {
   const nina = await signedIn("nina");
   expect((await nina.submit(at(`/members/${idOf("nina")}/remove`))).text).toContain("You are a member of no newsroom.");
   expect((await nina.open(at(""))).status).toBe(404);
 });
 
-test("an admin sees the members, but cannot invite an owner or remove a member", async () => {
-  const bo = await signedIn("bo");
-  await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("bo"), roles: ["admin"] });
-  const list = await bo.open(at("/members"));
-  expect(list.status).toBe(200);
-  expect(list.text).not.toContain("/remove");
-  expect((await bo.open(at("/members/invite"))).text).not.toContain('value="owner"');
-  const refused = await invite(bo, "Boss", ["owner"]);
-  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("may not give owner")]);
-  expect((await bo.submit(at(`/members/${idOf("ada")}/remove`))).status).toBe(403);
+describe("an admin", () => {
+  let bo: Browser;
+  beforeAll(async () => {
+    bo = await signedIn("bo");
+    await members.updateMemberRoles({ tenantId: "demo", memberId: idOf("bo"), roles: ["admin"] });
+  });
+
+  test("cannot invite an owner", async () => {
+    expect((await bo.open(at("/members/invite"))).text).not.toContain('value="owner"');
+    const refused = await invite(bo, "Boss", ["owner"]);
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("may not give owner")]);
+  });
+
+  test("sees the members, but cannot remove one", async () => {
+    const list = await bo.open(at("/members"));
+    expect([list.status, list.text]).toEqual([200, expect.stringContaining(idOf("ada"))]);
+    expect(list.text).not.toContain("/remove");
+    expect((await bo.submit(at(`/members/${idOf("ada")}/remove`))).status).toBe(403);
+    expect(await rolesOf("ada")).toEqual(["owner"]);
+  });
 });
 
 test("the note of an invitation is shown as text, never as markup", async () => {
   const note = '"><script>alert(1)</script>';
   const page = await invite(ada, note, ["writer"]);
   const list = await ada.open(at("/members"));
-  for (const { text } of [page, list]) {
+  const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
+  const opened = await new Browser().submit(`${console.origin}/invitation`, { code });
+  for (const { text } of [page, list, opened]) {
     expect(text).not.toContain("<script>alert");
     expect(text).toContain("&#60;script&#62;alert(1)");
   }
@@ -253,6 +265,6 @@ test("the pages of more than 50 members list each once, in the order of their na
   expect(names).toEqual(names.toSorted((a, b) => a.localeCompare(b)));
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

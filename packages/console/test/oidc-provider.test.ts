@@ -39,9 +39,9 @@ test.each([
   ["for another client", { aud: "shop" }],
   ["with the nonce of another attempt", { nonce: "n".repeat(43) }],
   ["without a nonce", { nonce: undefined }],
-  ["without the time of the proof", { auth_time: undefined }],
+  ["without auth_time", { auth_time: undefined }],
   ["without a subject", { sub: undefined }],
-  ["with a subject of no character", { sub: "" }],
+  ["with an empty subject", { sub: "" }],
 ])("an ID token %s signs nobody in", async (_what, change) => {
   await expect(signIn(change)).rejects.toMatchObject({ kind: "unauthenticated" });
 });
@@ -61,18 +61,18 @@ test("an ID token is valid though the issuer's clock is 5 s off, and not when it
   }
 });
 
-test("a sign-in dated in the future counts from now, so that it stays recent no longer than others", async () => {
+test("a sign-in that the issuer dates in the future counts as one of now", async () => {
   const { authTime } = await signIn({ auth_time: secondsNow() + 8 });
   expect(authTime.getTime()).toBeLessThanOrEqual(Date.now());
   expect(authTime.getTime()).toBeGreaterThan(Date.now() - 5_000);
 });
 
-test("a proof of identity that is older than the console asked for signs nobody in", async () => {
+test("an ID token whose auth_time is more than 24 hours ago signs nobody in", async () => {
   const dayAndMinute = 24 * 3_600 + 60;
   await expect(signIn({ auth_time: secondsNow() - dayAndMinute })).rejects.toMatchObject({ kind: "unauthenticated" });
 });
 
-test("an issuer that fails or does not answer is unavailable, and not a refused sign-in", async () => {
+test("while the issuer fails or does not answer, a sign-in is unavailable, not refused", async () => {
   issuer.next.status = 503;
   await expect(signIn()).rejects.toMatchObject({ kind: "unavailable" });
   issuer.next.status = 200;
@@ -97,7 +97,7 @@ test("an issuer that fails or does not answer is unavailable, and not a refused 
   await expect(nobody.begin("/", false)).rejects.toMatchObject({ kind: "unavailable" });
 });
 
-test("what is logged of a refused sign-in has no code, token, nonce or claim in it", async () => {
+test("the logged error of a refused sign-in has no code, token, state, nonce or claim in it", async () => {
   const lines: string[] = [];
   const log = createLogger("console", "debug", { write: (line) => void lines.push(line) });
   const { attempt } = await provider.begin("/", false);

@@ -30,7 +30,7 @@ test.each([
 test.each([
   ["the page of a phrase", "/phrases/01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77"],
   ["the export", "/phrases/export"],
-])("%s is 503 while the service phrases is down, because it has nothing else to show", async (_, path) => {
+])("%s answers 503 while the service phrases is down", async (_, path) => {
   const page = await browser.open(`${console.origin}/t/demo${path}`);
   expect(page.status).toBe(503);
   expect(page.text).toContain("The platform does not answer");

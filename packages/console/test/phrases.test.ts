@@ -39,26 +39,35 @@ function upload(text: string | Uint8Array<ArrayBuffer>, what = "import", name = 
   return form;
 }
 
-describe("one phrase", () => {
-  test("is added, found, edited and deleted", async () => {
+describe("a phrase", () => {
+  const idIn = ({ url }: Page) => url.pathname.split("/").at(-1);
+
+  test("is added, and found in the list by a part of its text", async () => {
     const added = await add({
       phrase: "Försvarsmakten",
       mistakes: "Forsvarsmakten\r\n\r\nförsvarsmakten",
       rules: "forbidden",
     });
     expect(wordsOf(added)).toContain("The phrase is in the dictionary.");
-    const id = added.url.pathname.split("/").at(-1);
     const found = await browser.open(`${base}?contains=SVARSM&language=sv`);
     expect(wordsOf(found)).toContain("Common mistakes are not searched.");
     expect(wordsOf(found)).toMatch(
       /1 phrase, by language and text .* Försvarsmakten forbidden sv Forsvarsmakten , försvarsmakten/,
     );
+  });
+
+  test("is saved with the description that was typed", async () => {
+    const id = idIn(await add({ phrase: "Kustbevakningen" }));
     const page = await browser.open(`${base}/${id}`);
-    const edit = { phrase: "Försvarsmakten", language: "sv", description: "myndighet", read: valueOf(page, "read")! };
+    const edit = { phrase: "Kustbevakningen", language: "sv", description: "myndighet", read: valueOf(page, "read")! };
     const saved = await browser.submit(`${base}/${id}`, edit);
     expect(wordsOf(saved)).toContain("The phrase is saved.");
     expect(valueOf(saved, "description")).toBe("myndighet");
-    expect(wordsOf(await browser.open(`${base}/${id}/delete`))).toContain("Delete “ Försvarsmakten ”?");
+  });
+
+  test("is deleted after a question, by a form that answers the same when it is sent again", async () => {
+    const id = idIn(await add({ phrase: "Tullverket" }));
+    expect(wordsOf(await browser.open(`${base}/${id}/delete`))).toContain("Delete “ Tullverket ”?");
     for (let times = 0; times < 2; times += 1) {
       const deleted = await browser.submit(`${base}/${id}/delete`);
       expect([deleted.status, wordsOf(deleted)]).toEqual([200, expect.stringContaining("The phrase is deleted.")]);
@@ -92,8 +101,8 @@ describe("one phrase", () => {
     expect(wordsOf(page)).toContain("Mistake 1 must not contain |");
   });
 
-  test("that two people edit keeps the first change, and says to the second why nothing was saved", async () => {
-    const id = (await add({ phrase: "tvist" })).url.pathname.split("/").at(-1);
+  test("that was changed since its form was opened is not overwritten, and the page says why", async () => {
+    const id = idIn(await add({ phrase: "tvist" }));
     const read = valueOf(await browser.open(`${base}/${id}`), "read")!;
     const edit = (description: string) =>
       browser.submit(`${base}/${id}`, { phrase: "tvist", language: "sv", description, read });
@@ -131,7 +140,7 @@ describe("one phrase", () => {
 });
 
 describe("the list", () => {
-  test("shows every phrase once over its pages, also after a phrase whose page token is the longest", async () => {
+  test("shows each phrase once over its pages, also where a page token is as long as one can be", async () => {
     const language = "nb-variant1-variant2-variant3-vari4";
     const words = Array.from({ length: 120 }, (_, n) => `${n < 50 ? "ord" : "\u{10001}"} ${100 + n}`);
     // Texts are in the order of their bytes, so this one is the last of the first page.
@@ -155,7 +164,7 @@ describe("the list", () => {
     ]);
   });
 
-  test("names a malformed language at its field", async () => {
+  test("shows the fault of a malformed language at its field", async () => {
     expect((await browser.open(`${base}?language=sv_SE`)).text).toContain('id="language-error"');
   });
 
@@ -208,9 +217,9 @@ describe("an import", () => {
 
   test.for([
     ["an empty file", "", "the file is empty"],
-    ["another encoding", new Uint8Array([0x6c, 0xe5, 0x0a]), "the file is not UTF-8"],
+    ["a file that is not UTF-8", new Uint8Array([0x6c, 0xe5, 0x0a]), "the file is not UTF-8"],
     ["an unknown column", "language,phrase,color\nsv,a,b\n", "color"],
-    ["a row of another length", "language,phrase\nsv\n", "line 2: 1 cells where the header has 2"],
+    ["a row with fewer cells than the header", "language,phrase\nsv\n", "line 2: 1 cells where the header has 2"],
   ] as const)("of %s is refused, and the page says why", async ([, file, why]) => {
     const page = await browser.submit(`${base}/import`, upload(file));
     expect([page.status, wordsOf(page)]).toEqual([400, expect.stringContaining(why)]);
@@ -224,7 +233,7 @@ describe("an import", () => {
     expect(wordsOf(await browser.submit(`${base}/import`, { do: "import" }))).toContain("Choose a file first.");
   });
 
-  test("of 10 MiB is read whole, and one with a byte more is refused with a page that says why", async () => {
+  test("of 10 MiB is not too large, and one of a byte more is refused with a page that says why", async () => {
     const tenMebibytes = Buffer.alloc(10 * 1024 * 1024, "x");
     const whole = await browser.submit(`${base}/import`, upload(tenMebibytes));
     expect([whole.status, wordsOf(whole)]).toEqual([400, expect.stringContaining("a row has at most 256 KiB")]);
@@ -287,13 +296,13 @@ describe("an export", () => {
     expect([refused.status, refused.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
   });
 
-  test("answers HEAD with the headers of the file, and without the file", async () => {
+  test("answers HEAD with the headers of the file", async () => {
     const head = await read("", "HEAD");
-    const type = head.headers.get("content-type");
-    expect([head.status, type, await head.text()]).toEqual([200, "text/csv; charset=utf-8", ""]);
+    const headers = ["content-type", "content-disposition"].map((name) => head.headers.get(name));
+    expect([head.status, ...headers]).toEqual([200, "text/csv; charset=utf-8", 'attachment; filename="phrases.csv"']);
   });
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -57,7 +57,7 @@ test.each([
   ["POST", "/sessions/end"],
   ["POST", "/tenant"],
   ["POST", "/sign-out"],
-])("%s %s under an attacker's host name is refused, and does nothing", async (method, path) => {
+])("%s %s under a foreign host name answers 421, and leaves session and code valid", async (method, path) => {
   const browser = new Browser();
   await console.signIn(browser);
   const cookie = `${console.sessionName}=${browser.cookies.get(console.sessionName)}`;
@@ -70,7 +70,7 @@ test.each([
 });
 
 test.each(["/%zz", "/%", "/t/demo/keys/%ff", "/assets/%c3%28?x=%zz"])(
-  "%s, which cannot be decoded, is answered with a page like every other",
+  "%s, which cannot be decoded, gets the 404 page, and under a foreign host name the 421 page",
   async (path) => {
     const answer = await fetch(`${console.origin}${path}`);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
@@ -83,7 +83,7 @@ test.each(["/%zz", "/%", "/t/demo/keys/%ff", "/assets/%c3%28?x=%zz"])(
   },
 );
 
-test("an id of 5,000 characters in a path comes to its page, which has the security headers", async () => {
+test("a key's id of 5,000 characters in a path reaches the page of the key, which answers 404", async () => {
   const path = `/t/demo/keys/${"x".repeat(5_000)}`;
   const browser = new Browser();
   await console.signIn(browser);
@@ -94,13 +94,13 @@ test("an id of 5,000 characters in a path comes to its page, which has the secur
   expect(await askAs("attacker.example", "GET", path, "")).toEqual([421, expect.stringContaining("Not this console")]);
 });
 
-test("a page is shown although its query cannot be decoded", async () => {
+test("the sign-in page is shown although its query cannot be decoded", async () => {
   const page = await new Browser().open(`${console.origin}/sign-in?return=/%zz`);
   expect([page.status, page.text]).toEqual([200, expect.stringContaining("One-time code")]);
   expect(hiddenOf(page.text, "return")).toBe("/%zz");
 });
 
-test("nobody ends the session of another person", async () => {
+test("a person cannot end the session of another person", async () => {
   const [here, elsewhere, grace] = [new Browser(), new Browser(), new Browser()];
   await console.signIn(here, "nora");
   await console.signIn(elsewhere, "nora");
@@ -112,7 +112,7 @@ test("nobody ends the session of another person", async () => {
   expect((await elsewhere.open(`${console.origin}/sessions`)).url.pathname).toBe("/sign-in");
 });
 
-test("two consoles of one host have cookies of their own: signing out of one leaves the other", async () => {
+test("two consoles on one host have separate cookies: signing out of one keeps the session of the other", async () => {
   const browser = new Browser();
   await console.signIn(browser, "ada");
   await second.signIn(browser, "grace");
@@ -123,7 +123,7 @@ test("two consoles of one host have cookies of their own: signing out of one lea
   expect((await browser.open(second.origin)).text).toContain("grace");
 });
 
-test("a form whose session has ended is answered with what was typed, to be sent again", async () => {
+test("a form whose session has ended comes back with the fields of its route, to be sent again", async () => {
   const browser = new Browser();
   await console.signIn(browser);
   const form = { tenant: '"><script>alert(1)</script>', code: "x".repeat(43) };
@@ -131,12 +131,13 @@ test("a form whose session has ended is answered with what was typed, to be sent
   const page = await browser.submit(`${console.origin}/tenant`, form);
   expect([page.status, page.text]).toEqual([401, expect.stringContaining("Your session has ended")]);
   expect(page.text).toContain('value="&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;"');
+  expect(page.text).toContain("<button>Send it again</button>");
   expect(page.text).not.toContain(form.code);
   await console.signIn(browser);
   expect((await browser.submit(`${console.origin}/tenant`, { tenant: "demo" })).status).toBe(200);
 });
 
-test("the cookie from before a sign-out no longer opens a session", async () => {
+test("a cookie that was copied before a sign-out is refused after it", async () => {
   const browser = new Browser();
   await console.signIn(browser);
   const before = browser.copy();
@@ -144,7 +145,7 @@ test("the cookie from before a sign-out no longer opens a session", async () => 
   expect((await before.submit(`${console.origin}/tenant`, { tenant: "demo" })).status).toBe(401);
 });
 
-test("an invitation whose inviter was removed meanwhile makes nobody a member, and the page says so", async () => {
+test("accepting an invitation is refused with the reason when its inviter is no member any more", async () => {
   const inviter = { issuer: "https://id.example", subject: "inviter" };
   const { code: first } = await members.inviteMember({ tenantId: "demo", roles: ["owner"] });
   await members.acceptInvitation({ code: first, identity: inviter, name: "Inviter" });

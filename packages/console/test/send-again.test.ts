@@ -54,7 +54,7 @@ const submitted = routes({ links: true } as RoutesDeps).filter(
   (route): route is TenantRoute => route.access === "member" && route.method === "POST",
 );
 
-test("every field of a form is one that the form keeps or asks for anew, unless the form is an upload", async () => {
+test("each field of a tenant's forms, uploads aside, is declared by its route, to be sent or typed again", async () => {
   const { text: form } = await ida.open(at("/endpoints/new"));
   await using receiver = await openReceiver();
   const endpoint = { url: receiver.url, name: "Kept", events: "snapshot.usable", once: hiddenOf(form, "once") };
@@ -86,7 +86,7 @@ test("every field of a form is one that the form keeps or asks for anew, unless 
   expect(withFields.filter((path) => !reached.has(path))).toEqual([]);
 });
 
-test("a form that starts a replay without a session comes back whole, to be sent again", async () => {
+test("the form that starts a replay, sent without a session, comes back with each value that it had", async () => {
   const once = "r".repeat(22);
   const chosen: [string, string][] = [
     ["endpoint", "none"],
@@ -107,7 +107,7 @@ test("a form that starts a replay without a session comes back whole, to be sent
   expect(names).toEqual([...chosen, ["options", "latest"], ["once", once]]);
 });
 
-test("an edit that is sent again after a session ended leaves what another person has changed meanwhile", async () => {
+test("an edit that was first sent without a session keeps, when sent again, what was changed meanwhile", async () => {
   const { endpoint } = await console.room.endpoints.createEndpoint({ tenantId: console.tenantId, url, name: "Before" });
   const { endpointId } = endpoint!;
   const form = at(`/endpoints/${endpointId}/edit`);
@@ -129,7 +129,7 @@ test("an edit that is sent again after a session ended leaves what another perso
   expect(changed.endpoint).toMatchObject({ name: "Changed meanwhile", ratePerSecond: 3 });
 });
 
-test("headers that were typed are not shown, but asked for once more", async () => {
+test("headers typed for an endpoint are not in the form to send again, which asks for them once more", async () => {
   const visitor = new Browser();
   const typed = { url, events: "snapshot.usable", headers: "authorization: Bearer secret-token" };
   const refused = await visitor.submit(at("/endpoints/new"), typed);

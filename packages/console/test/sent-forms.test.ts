@@ -34,7 +34,7 @@ async function filled(path: string, fields: Record<string, string>) {
   return { ...fields, once: hiddenOf(text, "once") };
 }
 
-test("the answer to the second click names the key that the first made, and leads to a new secret", async () => {
+test("the answer to a second click names the key that the first has made, and links to rolling it", async () => {
   const form = await filled("/keys/new", { name: "Two <clicks>", scopes: "publisher:read" });
   const pages = await Promise.all([ada.submit(at("/keys/new"), form), ada.submit(at("/keys/new"), form)]);
   const [first, second] = pages.toSorted((a, b) => a.status - b.status);
@@ -44,7 +44,7 @@ test("the answer to the second click names the key that the first made, and lead
   expect((await ada.open(at(roll!))).text).toContain("Roll “<bdi>Two &#60;clicks&#62;</bdi>”?");
 });
 
-test("what a first click asked for goes on when the browser has gone, and a second click waits for it", async () => {
+test("an endpoint is still created when the browser has left, and a second click waits for that", async () => {
   const form = await filled("/endpoints/new", {
     url: receiver.url,
     name: "Patient",
@@ -60,7 +60,7 @@ test("what a first click asked for goes on when the browser has gone, and a seco
   expect(receiver.received).toHaveLength(1);
 });
 
-test("two clicks on the start of a replay start one, and both lead to its page", async () => {
+test("two clicks at once and a later one on the start of a replay lead to the page of one replay", async () => {
   const [, endpoint = ""] = /\/endpoints\/([0-9a-f-]{36})"/.exec((await ada.open(at("/endpoints"))).text) ?? [];
   const form = await filled("/keys/new", { endpoint, options: "all" });
   const pages = await Promise.all([ada.submit(at("/replays"), form), ada.submit(at("/replays"), form)]);
@@ -71,7 +71,7 @@ test("two clicks on the start of a replay start one, and both lead to its page",
   expect(others).toEqual([path, path]);
 });
 
-test("a form that was refused is refused again for the same reason, and may be sent once it is mended", async () => {
+test("a refused form is refused again for the same reason, and takes effect when it was corrected", async () => {
   const past = await filled("/keys/new", { name: "Mended", scopes: "publisher:read", ends: "2001-01-01" });
   const pages = await Promise.all([ada.submit(at("/keys/new"), past), ada.submit(at("/keys/new"), past)]);
   for (const { status, text } of pages) {
@@ -80,6 +80,6 @@ test("a form that was refused is refused again for the same reason, and may be s
   expect((await ada.submit(at("/keys/new"), { ...past, ends: "" })).status).toBe(200);
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

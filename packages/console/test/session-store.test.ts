@@ -19,7 +19,7 @@ const session: Session = {
   userAgent: "test",
 };
 
-test("a store knows the identity of a session that it has found, until it finds the session no more", async () => {
+test("a store knows a session's identity from finding the session until it no longer finds it", async () => {
   const database = testDatabaseName("sessions");
   await using mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "session-test" });
   const sessions = new SessionStore(mongo.db);

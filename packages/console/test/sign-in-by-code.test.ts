@@ -49,13 +49,13 @@ test("a code signs in once", async () => {
   expect((await post("/sign-in/confirm", { code })).status).toBe(400);
 });
 
-test("of two uses of a code at once one opens a session", async () => {
+test("of two simultaneous uses of a code only one succeeds", async () => {
   const code = await world.newCode();
   const answers = await Promise.all([post("/sign-in/confirm", { code }), post("/sign-in/confirm", { code })]);
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 400]);
 });
 
-test("a sign-in opens a session with a new id, whatever id the browser had before", async () => {
+test("a sign-in opens a session with a new id, not with one that was planted in the browser", async () => {
   const planted = `vidimus_session_${world.port}=${"x".repeat(43)}`;
   const answer = await post("/sign-in/confirm", { code: await world.newCode() }, { cookie: planted, origin });
   expect(cookieOf(answer)).toMatch(/=[\w-]{43}$/);

@@ -51,7 +51,7 @@ test("the page of a person without a newsroom names the person and the issuer", 
   expect(page.text).toContain("You are a member of no newsroom.");
 });
 
-test("one-time codes are off beside an issuer: the sign-in page asks for none, and none is taken", async () => {
+test("with an issuer, one-time codes are off: the sign-in page asks for none, and none is taken", async () => {
   const page = await new Browser().open(`${origin}/sign-in`);
   expect(page.text).toContain("Sign in with 127.0.0.1");
   expect(page.text).not.toContain("One-time code");
@@ -83,7 +83,7 @@ test("the first owner follows an invitation, signs in at the issuer, comes back 
   ]);
 });
 
-test("a code of the issuer is worth nothing without the verifier of the browser that asked (PKCE)", async () => {
+test("a code of the issuer with another PKCE verifier than that of the attempt signs nobody in", async () => {
   const browser = new Browser();
   const asked = await browser.open(start(), ({ origin: at }) => at === world.issuer.url);
   const [state = "", nonce = "", verifier = "", ...rest] = decodeOpaqueToken(
@@ -166,7 +166,7 @@ test("a sign-in that should return to another host, or to a path that is too lon
   }
 });
 
-test("a role that is taken away, and a membership that ends, count at the next request", async () => {
+test("the loss of a role or of the membership takes effect at the person's next request", async () => {
   world.issuer.people.set("ola", { name: "Ola" });
   world.issuer.person = "ola";
   const browser = new Browser();
@@ -179,7 +179,7 @@ test("a role that is taken away, and a membership that ends, count at the next r
   expect((await browser.open(origin)).text).toContain("You are a member of no newsroom.");
 });
 
-test("signing out ends the session of the console, and leads to where the issuer's session is ended", async () => {
+test("signing out removes the session's cookie, and leads to where the issuer's session is ended", async () => {
   const browser = new Browser();
   await browser.open(start());
   const { asked } = world.issuer;
@@ -195,12 +195,12 @@ test("signing out ends the session of the console, and leads to where the issuer
   expect(world.issuer.asked).toBe(asked + 1);
 });
 
-test("a sign-in that must be recent asks for a proof of the last 15 minutes", async () => {
+test("a sign-in that must be recent asks the issuer for a proof of identity at most 15 minutes old", async () => {
   const asked = await new Browser().open(`${start()}&again=1`, ({ origin: at }) => at === world.issuer.url);
   expect(asked.url.searchParams.get("max_age")).toBe("900");
 });
 
-test("the database has the hash of a session's id, and the id nowhere", async () => {
+test("the database has the hash of the id in a session's cookie, and has that id nowhere", async () => {
   const browser = new Browser();
   await browser.open(start());
   const id = browser.cookies.get(sessionName()) ?? "";
@@ -213,7 +213,7 @@ test("the database has the hash of a session's id, and the id nowhere", async ()
   expect(JSON.stringify(rows)).not.toContain(id);
 });
 
-test("a request by another host name that leads to the console is refused, signed in or not", async () => {
+test("a request under a host name that is not the console's is refused, signed in or not", async () => {
   const browser = new Browser();
   await browser.open(start());
   const cookie = `${sessionName()}=${browser.cookies.get(sessionName())}`;

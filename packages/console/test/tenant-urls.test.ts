@@ -39,7 +39,7 @@ test.each(everyPage)("%s %s is 404 for a tenant that is foreign or does not exis
   }
 });
 
-test.each(everyPage)("%s %s has visitors sign in, whether the tenant exists or not", async (method, url) => {
+test.each(everyPage)("%s %s asks a visitor to sign in, whether the tenant exists or not", async (method, url) => {
   const answers = await Promise.all(
     ["demo", "nobody"].map(async (tenant) => {
       const { status, url: where, text } = await ask(new Browser(), method, url.replace(":tenant", tenant));
@@ -62,7 +62,7 @@ async function signInWriter(): Promise<Browser> {
 
 const isOpenToWriter = ({ right }: Pick<TenantRoute, "right">) => roleFor(right, ["writer"]) !== undefined;
 
-test("a page whose right no role of the member has is 403", async () => {
+test("a page answers 403 to a member whose roles do not have the page's right", async () => {
   const browser = await signInWriter();
   const closed = pages.filter((route) => !isOpenToWriter(route));
   expect(closed.length).toBeGreaterThan(0);
@@ -72,7 +72,7 @@ test("a page whose right no role of the member has is 403", async () => {
   }
 });
 
-test("the navigation lists the pages for which a role of the member has the right, and no others", async () => {
+test("a writer's navigation has exactly those of the tenant's items whose right a writer has", async () => {
   const home = await (await signInWriter()).open(`${console.origin}/t/demo`);
   for (const item of tenantNavigation.flatMap(({ items }) => items)) {
     const isListed = home.text.includes(`<a href="/t/demo${item.path}"`);
@@ -80,7 +80,7 @@ test("the navigation lists the pages for which a role of the member has the righ
   }
 });
 
-test("everything in the navigation is a page, with the right that the navigation says", () => {
+test("each of the tenant's items in the navigation is a page that needs the right of the item", () => {
   const listed = tenantNavigation.flatMap(({ items }) => items);
   const found = listed.map(({ label, path }) => {
     const page = pages.find((route) => route.method === "GET" && route.path === path);
@@ -89,7 +89,7 @@ test("everything in the navigation is a page, with the right that the navigation
   expect(found).toEqual(listed);
 });
 
-test("the start page leads to the tenant chosen last, whichever tenant's pages were opened since", async () => {
+test("the start page leads to the tenant chosen last, even if a page of another was opened since", async () => {
   const browser = new Browser();
   await console.signIn(browser, "tina");
   const { code } = await members.inviteMember({ tenantId: "rival", roles: ["editor"] });

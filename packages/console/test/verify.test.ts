@@ -99,7 +99,7 @@ test("without the secret only the HMACs are not checked", async () => {
   ]);
 });
 
-test("a whole request that is pasted into one field is verified, too", async () => {
+test("a whole request that is pasted into the field of the headers is verified", async () => {
   const whole = `POST /hook HTTP/1.1\n${linesOf(webhook)}\n\n${webhook.body.toString()}`;
   expect(wordsOf(await verify({ headers: whole, body: "", secret }))).toContain("Genuine: the platform sent it");
 });
@@ -166,13 +166,13 @@ test("a body of 1 MiB is taken, and one of more than 2 MiB is refused with a pag
   expect([refused.status, wordsOf(refused)]).toEqual([413, expect.stringContaining("A text has more than 2048 KiB")]);
 });
 
-test("a form with more than four texts is refused, so that one form holds at most 8 MiB", async () => {
+test("a form with five texts of 2 MiB is refused", async () => {
   const form = new FormData();
   for (const name of ["headers", "body", "secret", "more", "still more"]) form.set(name, "x".repeat(2 * 1024 * 1024));
   const page = await browser.submit(`${console.origin}/t/${console.tenantId}/trust-list/verify`, form);
   expect([page.status, wordsOf(page)]).toEqual([400, expect.stringContaining("The form is not one of this page")]);
 });
 
-test("no page that these tests opened took more than two rounds of calls to services", async () => {
+test("no request of the tests above took more than two rounds of calls to services", async () => {
   expect(await slowRoutes(console.ops)).toEqual([]);
 });

@@ -15,7 +15,7 @@ interface ChildOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** How a process ended. `code` is null when a signal ended it. */
+/** `code` is null when a signal ended the process. */
 export interface ChildExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -33,11 +33,11 @@ export interface Child {
 /**
  * Starts a process that does not outlive this one.
  *
- * - After `process.exit` or a crash, an exit hook kills the children.
+ * - After `process.exit` or an uncaught error, an exit hook kills the children.
  * - After SIGKILL or an unhandled signal no hook runs. On Linux the kernel then sends the children
- *   SIGTERM (`setpriv --pdeathsig`). Elsewhere they keep running until the next start
- *   (data-dir.ts). For the kernel the parent is the calling thread: the child of a worker thread
- *   ends with the worker.
+ *   SIGTERM (`setpriv --pdeathsig`). Elsewhere they keep running until the next start ends them
+ *   (leftovers.ts, data-dir.ts). For the kernel the parent is the calling thread: the child of a
+ *   worker thread ends with the worker.
  * - Ctrl-C does not reach the children, because they have a session of their own. So the parent
  *   controls the order of the stop.
  *

@@ -17,7 +17,7 @@ function read(words: string, known: Parameters<typeof readOptions>[0] = all) {
   return readOptions(known);
 }
 
-test("without options a start keeps its data in .vidimus, in plaintext, with one process of each service", () => {
+test("without options a start keeps data in .vidimus, has no mTLS, and runs each service in one process", () => {
   expect(read("")).toEqual({ fresh: false, mtls: false, replicas: {}, state: stateDir });
 });
 
@@ -39,7 +39,7 @@ test.each([
   ["stray", "'stray'"],
   ["--state", "'--state <value>'"],
   ["--replicas mongod=2", "mongod"],
-])("%s is refused, and the message lists the options", (words, named) => {
+])("the command line %j is refused, and the message lists the options", (words, named) => {
   expect(() => read(words)).toThrow(named);
   expect(() => read(words)).toThrow("there is --fresh, --mtls, --replicas SERVICE=COUNT,…, --state FOLDER");
 });

@@ -4,13 +4,12 @@ import { DevstackError } from "./errors.ts";
 import { stateDir } from "./paths.ts";
 import { parseReplicas, type ReplicaCounts } from "./stack/replicas.ts";
 
-/** The options of `npm start` and `npm stop`, which follow `--`. */
+/** The options after `npm start --`; `npm stop --` takes `state` only. */
 interface Options {
-  /** Deletes data and keys before the start. */
+  /** Deletes data, keys, certificates, grants and logs before the start. */
   readonly fresh: boolean;
   /** Makes certificates; then every door refuses a caller without one. */
   readonly mtls: boolean;
-  /** Services with more than one process. */
   readonly replicas: ReplicaCounts;
   /** Folder of data, keys, logs and dev.json; `.vidimus/` by default. */
   readonly state: string;
@@ -24,9 +23,9 @@ const written: Readonly<Record<keyof Options, string>> = {
 };
 
 /**
- * Reads the options of the command line of this process.
+ * Reads the command line of this process. An option that is not given has its default.
  *
- * @param known the options of the command
+ * @param known the options that the command has
  * @throws DevstackError listing the known options, when an option is unknown, or its value is
  * missing or malformed
  */

@@ -1,4 +1,4 @@
-/** A fault of the machine or its settings. The message says what to do, so no stack is printed. */
+/** A fault of the machine or its settings, not of the code, so it is printed without its stack. */
 export class DevstackError extends Error {
   override readonly name: string = "DevstackError";
 }

@@ -25,8 +25,8 @@ try {
 } catch (error) {
   if (!stop.signal.aborted) fail(error);
 }
-// An aborted start leaves timers behind, so the process is ended explicitly. The exit hook also
-// kills a child that is just starting.
+// An aborted start leaves timers behind, so the process is ended explicitly. The exit hook of
+// child.ts also kills a child that is just starting.
 process.exit();
 
 async function stopWhenTold(): Promise<void> {

@@ -30,14 +30,12 @@ export async function assertPortFree(port: number, variable: string, onWait?: ()
 /** Above the ports that programs usually have. */
 const pickedFrom = 10_000;
 /**
- * Outgoing connections get their local ports from 32,768 up (Linux; elsewhere from 49,152), and a
- * service that starts before the caller listens opens many of them.
+ * Outgoing connections have local ports from 32,768 up (Linux; elsewhere from 49,152), so one of
+ * them could take a port picked there before the caller listens.
  */
 const pickedBelow = 32_768;
 
-/**
- * Number of classes. Ports whose numbers have the same remainder modulo this number are a class.
- */
+/** Ports whose numbers have the same remainder modulo this number are a class. */
 const classes = 16;
 const portsOfClass = Math.floor((pickedBelow - pickedFrom) / classes);
 let claim: Promise<number> | undefined;

@@ -12,7 +12,7 @@ interface ProcessInfo {
   readonly command: string;
 }
 
-/** Describes the process with the given pid. Returns undefined when there is none, or a zombie. */
+/** Undefined when no process has the pid, or all of its threads have ended (a zombie). */
 export async function describeProcess(pid: number): Promise<ProcessInfo | undefined> {
   try {
     return process.platform === "linux" ? await fromProc(pid) : await fromPs(pid);
@@ -27,8 +27,8 @@ async function fromProc(pid: number): Promise<ProcessInfo | undefined> {
   );
   if (commandLine === undefined || status === undefined || stat === undefined) return undefined;
   const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(status)?.[1];
-  // An ending process loses its command line first and its main thread next. It keeps its ports and
-  // locks until its last thread has ended.
+  // The state is that of the main thread. A process keeps its ports and locks until its last thread
+  // has ended.
   if (field("State") === "Z" && field("Threads") === "1") return undefined;
   const command = commandLine.split("\0").join(" ").trim() || (field("Name") ?? "");
   // Field 22 of proc(5), in clock ticks since the boot; field 2, the name in brackets, may hold

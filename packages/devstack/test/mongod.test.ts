@@ -85,7 +85,7 @@ test.concurrent("a start succeeds when mongod listens long before it has loaded 
   expect(await countRows(second.url)).toBe(1);
 });
 
-test.concurrent("a mongod killed with SIGKILL starts again on the same port with every acknowledged row", async () => {
+test.concurrent("a mongod killed with SIGKILL starts again on the same port with its acknowledged row", async () => {
   await using folder = await openFolder();
   const { open } = folder;
   const first = await open();
@@ -124,7 +124,7 @@ test.concurrent("each start may change the access control of a data folder: on, 
   expect(await countRows((await open()).url)).toBe(2);
 });
 
-test.concurrent("a second start on a data folder in use is refused without an effect on the first server", async () => {
+test.concurrent("a second start on a data folder in use is refused and leaves the first server writable", async () => {
   await using folder = await openFolder();
   const { dataDir, open } = folder;
   const first = await open();
@@ -147,7 +147,7 @@ test.concurrent("a start takes over the folder and port of a mongod whose owner 
   expect(await countRows(next.url)).toBe(1);
 });
 
-test.concurrent("a start replaces a mongod whose parent was killed, and has its rows", async () => {
+test.concurrent("a start replaces a mongod whose parent was killed, and keeps its rows", async () => {
   await using folder = await openFolder();
   const { dir, dataDir, open } = folder;
   const options = JSON.stringify({ dataDir, port: 0, logFile: join(dir, "mongod.log") });
@@ -169,7 +169,7 @@ test.concurrent("a start replaces a mongod whose parent was killed, and has its 
   expect(await countRows(next.url)).toBe(1);
 });
 
-test.concurrent("a program that now has the pid of mongod.lock is left alone", async () => {
+test.concurrent("a start leaves a process alone that is no mongod but has the pid in mongod.lock", async () => {
   await using folder = await openFolder();
   const { dataDir, open } = folder;
   const first = await open();

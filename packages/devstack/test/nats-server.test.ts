@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { access, mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ async function ask(url: string, subject: string, body: object | undefined): Prom
   }
 }
 
-test("streams survive a stop and a start on another port", async () => {
+test("a stream survives a stop and a start on another port", async () => {
   const first = await open();
   const config = { name: "KEPT", subjects: ["kept.>"], storage: "file" };
   expect(await ask(first.url, "$JS.API.STREAM.CREATE.KEPT", config)).toMatchObject({ did_create: true });
@@ -52,7 +52,7 @@ test("streams survive a stop and a start on another port", async () => {
   expect(await ask(second.url, "$JS.API.STREAM.INFO.KEPT", undefined)).toMatchObject({ config });
 });
 
-test("a second start on a data folder in use is refused: two servers would corrupt each other's streams", async () => {
+test("a second start on a data folder in use is refused, naming the server that uses it", async () => {
   const first = await open();
   await expect(open()).rejects.toThrow(`${dataDir} is in use by nats-server ${first.pid}`);
 });
@@ -65,12 +65,13 @@ test("a taken port is refused with the variable that changes it", async () => {
 const env = { NATS_URL: inject("natsUrl") };
 const openExternal = () => openNats({ dataDir, port: 0, logFile: join(dir, "nats-server.log") }, env);
 
-test("with NATS_URL set nothing is started", async () => {
+test("with NATS_URL set no server is started", async () => {
   await using external = await openExternal();
   expect(external).toMatchObject({ url: env.NATS_URL, pid: undefined });
+  await expect(access(join(dir, "nats-server.log"))).rejects.toThrow("ENOENT");
 });
 
-test("with NATS_URL set the server goes on after the stack has ended", async () => {
+test("disposing of the server of NATS_URL does not stop it", async () => {
   const external = await openExternal();
   await external[Symbol.asyncDispose]();
   expect(await ask(env.NATS_URL, "$JS.API.INFO", undefined)).toMatchObject({

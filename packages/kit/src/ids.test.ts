@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { parseUuid, requireTenantId, uuidv7 } from "./ids.ts";
 
-test("a UUIDv7 is greater than every earlier one, however many are made in a millisecond", () => {
+test("each of 50,000 UUIDv7 made in a row is greater than the one before", () => {
   const ids = Array.from({ length: 50_000 }, uuidv7);
   for (const [index, id] of ids.entries()) if (index > 0 && id <= (ids[index - 1] ?? "")) expect.fail(`${id} is late`);
 });
 
-test("a UUIDv7 has the form of RFC 9562 and begins with its time, also as the last of 50,000", () => {
+test("the first and last of 50,000 UUIDv7 fit RFC 9562, and their time is at most 50 ms ahead", () => {
   const before = Date.now();
   const ids = Array.from({ length: 50_000 }, uuidv7);
   for (const id of [ids[0] ?? "", ids.at(-1) ?? ""]) {
@@ -18,7 +18,7 @@ test("a UUIDv7 has the form of RFC 9562 and begins with its time, also as the la
   }
 });
 
-test("requireTenantId returns a tenant id, and refuses any other text as `invalid` at /tenantId", () => {
+test("requireTenantId returns a tenant id, and refuses a malformed one as `invalid` at /tenantId", () => {
   for (const id of ["a", "demo", "a_1", "a".repeat(32)]) expect(requireTenantId(id)).toBe(id);
   for (const text of ["", "1a", "_a", "A", "a-b", "a.b", "a\n", "a".repeat(33)]) {
     expect(() => requireTenantId(text), text).toThrow(

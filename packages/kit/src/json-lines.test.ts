@@ -9,7 +9,7 @@ async function allOf(pieces: readonly string[]): Promise<unknown[]> {
   return values;
 }
 
-test("values are read back as they were written, wherever the pieces of the input end", async () => {
+test("values are read back as they were written when the input comes in pieces of 37 characters", async () => {
   const values = Array.from({ length: 500 }, (_, at) => ({ at, text: "line\nend ".repeat(at % 7) }));
   const output = new PassThrough({ highWaterMark: 16 });
   const writing = writeJsonLines(output, Readable.from(values)).then(() => output.end());

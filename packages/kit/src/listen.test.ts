@@ -27,7 +27,7 @@ test("listen takes a free port at its first attempt", async () => {
   expect([attempts, port]).toEqual([1, expect.any(Number)]);
 });
 
-test("listen takes a port that another server releases between two attempts", async () => {
+test("listen takes a port that another server releases after two failed attempts", async () => {
   const port = await open("127.0.0.1", 0);
   let attempts = 0;
   const opened = await listen({ ...settings, host: "127.0.0.1", port }, () => {
@@ -39,7 +39,7 @@ test("listen takes a port that another server releases between two attempts", as
   expect(attempts).toBeGreaterThanOrEqual(3);
 });
 
-test("a port that stays taken becomes a fault of its setting, though not within five seconds", async () => {
+test("a port that is still taken after five seconds is a fault of its setting", async () => {
   const port = await open("127.0.0.1", 0);
   const startedMs = performance.now();
   const fault = await listen({ ...settings, host: "127.0.0.1", port }, () => open("127.0.0.1", port)).catch(
@@ -49,7 +49,7 @@ test("a port that stays taken becomes a fault of its setting, though not within 
   expect(performance.now() - startedMs).toBeGreaterThanOrEqual(5_000);
 });
 
-test("an address that the machine does not have is a fault of its setting at once", async () => {
+test("an address that the machine does not have is a fault of its setting after one attempt", async () => {
   let attempts = 0;
   const opening = listen({ ...settings, host: "192.0.2.1", port: 0 }, () => {
     attempts += 1;

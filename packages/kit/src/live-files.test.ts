@@ -50,7 +50,7 @@ describe("grants", () => {
     await vi.waitFor(() => expect(tenantsOf(live)).toEqual(["acme"]), patient);
   });
 
-  it("have each fault of their file logged and counted once", async () => {
+  it("have a lasting fault of their file logged and counted once, and another fault again", async () => {
     const file = join(dir, "grants.json");
     writeFileSync(file, fileWith("demo"));
     const { live, lines } = open(file);
@@ -76,7 +76,7 @@ describe("grants", () => {
     },
   );
 
-  it.each(["0644", "0600", "0444", "0640"])("that only the owner may change, by mode %s, are read", (mode) => {
+  it.each(["0644", "0600", "0444", "0640"])("that nobody but the owner may change, by mode %s, are read", (mode) => {
     const file = join(dir, "grants.json");
     writeFileSync(file, fileWith("demo"));
     chmodSync(file, mode);
@@ -84,7 +84,7 @@ describe("grants", () => {
     expect(opened.value.has(identity)).toBe(true);
   });
 
-  it("are read anew when a symbolic link to them is replaced, as Kubernetes does", async () => {
+  it("are read anew when a rename replaces the symbolic link to their file", async () => {
     const target = (name: string) => symlinkSync(join(dir, name), join(dir, "link.new"));
     writeFileSync(join(dir, "1"), fileWith("demo"));
     writeFileSync(join(dir, "2"), fileWith("rival"));
@@ -97,7 +97,7 @@ describe("grants", () => {
     await vi.waitFor(() => expect(tenantsOf(live)).toEqual(["rival"]), patient);
   });
 
-  it("with faults stop the start, and every fault is named", () => {
+  it("whose file is missing or has two faults stop the start, and both faults are named", () => {
     const file = join(dir, "grants.json");
     writeFileSync(file, JSON.stringify({ grants: [1, 2] }));
     const both = `GRANTS_FILE: ${file}: /grants/0: must be an object\nGRANTS_FILE: ${file}: /grants/1: must be an object`;
@@ -143,7 +143,7 @@ describe("a certificate", () => {
     }
   });
 
-  it("is replaced only by one that belongs to the key and names the same service", async () => {
+  it("is replaced only by one that belongs to the key and has the same identity", async () => {
     const first = issue("spiffe://a/documents");
     write(first);
     const { live } = open();
@@ -159,7 +159,7 @@ describe("a certificate", () => {
     expect(live.value.identity).toBe("spiffe://a/documents");
   });
 
-  it("has a metric with the time of its end, which follows a replacement", async () => {
+  it("has a metric with the end of its validity, which follows a replacement", async () => {
     const uris = ["spiffe://a/documents"];
     const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
     write(authority.issue({ uris, to: inHours(1) }));

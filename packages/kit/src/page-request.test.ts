@@ -20,7 +20,7 @@ test("a limit of more than 200, or than its list allows, is refused", () => {
   );
 });
 
-test("a page token is the position that an earlier page encoded", () => {
+test("a page token is decoded to the position that an earlier page encoded", () => {
   expect(pagePosition(encodeOpaqueToken(["ada"]), readName)).toEqual({ name: "ada" });
 });
 
@@ -32,7 +32,7 @@ test.each([
   ["that cannot be decoded", "AAAA", undefined],
   ["of another list", encodeOpaqueToken([7]), undefined],
   ["that is too long", encodeOpaqueToken(["a".repeat(64)]), 64],
-])("a token %s is refused", (_what, token, charactersMax) => {
+])("a page token %s is refused", (_what, token, charactersMax) => {
   expect(() => pagePosition(token, readName, charactersMax)).toThrow(
     expect.objectContaining({ kind: "invalid", message: "pageToken must be one that an earlier page gave" }),
   );

@@ -7,10 +7,8 @@ const callMs = 5_000;
 /** What calls to services need of the request that makes them. */
 export interface Acting {
   readonly requestId: string;
-  /** Its abort ends the calls. */
   readonly signal: AbortSignal;
   readonly from: string;
-  /** Counts the calls. */
   readonly rounds: RoundCounter;
 }
 

@@ -87,7 +87,6 @@ export type DeliveryCalls = Pick<Client<typeof DeliveryLogService>, (typeof deli
 export type SchemaCalls = Pick<Client<typeof SchemaService>, (typeof schemas)[number]>;
 export type PhraseCalls = Pick<Client<typeof PhraseService>, (typeof phrases)[number]>;
 
-/** The services that the console calls at teams doors. */
 export interface Services {
   readonly access: AccessCalls;
   readonly members: MemberCalls;

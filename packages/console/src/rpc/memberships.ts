@@ -3,7 +3,6 @@ import { type Identity, personActor } from "@vidimus/kit/rpc/context/person";
 import { type Acting, actingAs } from "./acting-as.ts";
 import type { MemberCalls } from "./called-methods.ts";
 
-/** A tenant that someone is a member of. */
 export interface Membership {
   readonly tenantId: string;
   readonly tenantName: string;
@@ -14,7 +13,6 @@ export interface Membership {
   readonly invitedBy: string;
 }
 
-/** A person's memberships, asked for anew of `MemberService`. */
 export async function membershipsOf(
   members: Pick<MemberCalls, "listMemberships">,
   call: Acting,

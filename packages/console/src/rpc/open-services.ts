@@ -10,15 +10,12 @@ import type { ServiceContext } from "@vidimus/kit/service/service";
 import type { Services } from "./called-methods.ts";
 import { countRounds } from "./rounds.ts";
 
-/** Each is `host:port`. */
+/** Teams doors, each as `host:port`. */
 export interface ServiceTargets {
-  /** The teams door that serves `vidimus.access.v1`. */
+  /** The gateway's, which serves `vidimus.access.v1`. */
   accessTarget: string;
-  /** Documents' teams door. */
   documentsTarget: string;
-  /** Phrases' teams door. */
   phrasesTarget: string;
-  /** Delivery's teams door. */
   deliveryTarget: string;
 }
 

@@ -22,9 +22,9 @@ export interface ReadTrustList {
 }
 
 export interface ReadTrustListDeps {
-  /** Origin of the public API. */
+  /** Origin at which the console itself reaches the public API. */
   readonly gatewayUrl: URL;
-  /** Public key of the offline root: base64 of SPKI DER. */
+  /** Public key of the offline root, base64 of SPKI DER; undefined when none is pinned. */
   readonly trustRoot: string | undefined;
 }
 
@@ -69,8 +69,8 @@ async function fetchList(url: URL, signal: AbortSignal): Promise<ReadTrustList["
 }
 
 /**
- * A GET that is sent again once when it fails or is told that it came too late: the server may give
- * up an open connection at the moment of the request.
+ * A GET that is sent again once when it fails or is answered with 408: the server may close an idle
+ * connection at the moment of the request.
  */
 async function getTwice(url: URL, signal: AbortSignal): Promise<Response> {
   const get = () => fetch(url, { headers: { "cache-control": "no-cache" }, redirect: "error", signal });

@@ -12,7 +12,6 @@ export class RoundCounter {
     return this.#rounds;
   }
 
-  /** Makes a call, which counts as running until its answer. */
   async count<T>(call: () => Promise<T>): Promise<T> {
     if (this.#running === 0) this.#rounds += 1;
     this.#running += 1;
@@ -27,7 +26,6 @@ export class RoundCounter {
 /** Under this key a call's context values hold the counter of the request that makes the call. */
 export const roundsKey = createContextKey<RoundCounter | undefined>(undefined);
 
-/** A transport that counts its calls in the `RoundCounter` of their context. */
 export function countRounds(transport: Transport): Transport {
   const counted = <T>(values: ContextValues | undefined, call: () => Promise<T>) =>
     values?.get(roundsKey)?.count(call) ?? call();

@@ -1,6 +1,5 @@
 import { fromConnectError } from "@vidimus/kit/rpc/errors/error-table";
 
-/** The answer of a call; undefined when it says NOT_FOUND. */
 export async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -11,11 +11,11 @@ interface FindPersonDeps {
 
 const cookieIdPattern = /^[\w-]{43}$/;
 
-/** Finds the calling person with its current roles. Undefined without a session. */
+/** Undefined without a session. */
 export async function findPerson({ sessions, members }: FindPersonDeps, call: Call): Promise<Person | undefined> {
   const cookieId = call.cookie("session");
   if (!cookieIdPattern.test(cookieId)) return undefined;
-  // Of a session that was found before, the memberships are asked for while it is read again.
+  // The memberships are asked for while the session is read, if this process found it before.
   const identity = sessions.identityOf(cookieId);
   const early = identity && membershipsOf(members, call, identity);
   // Nobody awaits `early` when the session has ended, and its failure must not end the process.

@@ -5,7 +5,6 @@ import type { Call } from "../http/route.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import { type Session, sessionMsMax } from "../domain/session.ts";
 
-/** A person who has just signed in, and how. */
 type SignedIn = Pick<Session, "identity" | "name" | "address" | "way" | "authTime" | "tenantId" | "idToken">;
 
 const userAgentMax = 200;

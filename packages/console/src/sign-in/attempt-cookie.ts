@@ -7,8 +7,8 @@ const maxAgeSeconds = 600;
 const charactersMax = 3_000;
 
 /**
- * Writes an attempt as a cookie, with `/` in place of a path that makes the cookie too long. Its
- * content is useless without the issuer's code, which only this browser gets.
+ * Writes an attempt as a cookie, with `/` in place of a path that makes the cookie too long. The
+ * cookie is not encrypted: it is useless without the issuer's code, which only this browser gets.
  */
 export function attemptCookie({ state, nonce, verifier, maxAge, returnTo }: SignInAttempt): CookieChange {
   const valueWith = (path: string) => encodeOpaqueToken([state, nonce, verifier, maxAge, path]);

@@ -20,7 +20,7 @@ export interface SignInAttempt {
   readonly returnTo: string;
 }
 
-/** A person who has signed in, with what the issuer states of it. */
+/** What the issuer states of a person who has signed in. */
 export interface Vouched {
   readonly identity: Identity;
   readonly name: string;
@@ -55,7 +55,10 @@ export class OidcProvider {
     this.#afterSignOut = new URL("/sign-in", origin).href;
   }
 
-  /** Begins a sign-in. Returns where to redirect the browser, and the attempt for its cookie. */
+  /**
+   * Returns where to redirect the browser. With `again` the person must have proved its identity
+   * within the last 15 minutes.
+   */
   async begin(returnTo: string, again: boolean): Promise<{ url: URL; attempt: SignInAttempt }> {
     const configuration = await this.#discover();
     const maxAge = again ? recentSeconds : sessionMsMax / 1_000;
@@ -75,9 +78,9 @@ export class OidcProvider {
   }
 
   /**
-   * Completes a sign-in with the issuer's answer.
+   * Completes a sign-in.
    *
-   * @param url with which the browser returned
+   * @param url of the callback; its query is the issuer's answer
    * @throws DomainError `unauthenticated` when the answer does not prove an identity, `unavailable`
    * when the issuer fails or does not answer
    */
@@ -118,7 +121,7 @@ export class OidcProvider {
     return client.fetchUserInfo(configuration, accessToken, subject).catch(refuse);
   }
 
-  /** Reads the issuer's metadata, at most once an hour. A failure is not cached. */
+  /** A failure is not cached, so the next sign-in asks the issuer again. */
   #discover(): Promise<client.Configuration> {
     const now = performance.now();
     if (this.#discovered && now - this.#discovered.at < discoveredMs) return this.#discovered.value;
@@ -160,18 +163,14 @@ function proofTime(authTimeSeconds: number | undefined): Date {
   return new Date(Math.min(then, now));
 }
 
-/**
- * Throws `unavailable` for an issuer that fails or does not answer, and `unauthenticated` for an
- * answer that proves nothing.
- */
 function refuse(error: unknown): never {
   if (hasFailed(error)) throw new DomainError("unavailable", "the sign-in service cannot be reached", { cause: error });
   throw unproven(error);
 }
 
 /**
- * The library throws a TypeError for a lost connection, and for an error status an error with the
- * response as cause.
+ * The library throws a TypeError for a lost connection, and for a status of 500 or more a
+ * ClientError with the response as cause.
  */
 function hasFailed(error: unknown): boolean {
   if (error instanceof TypeError) return true;

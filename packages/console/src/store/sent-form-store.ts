@@ -3,17 +3,17 @@ import { createHash } from "node:crypto";
 import { type Collection, type Db, MongoServerError } from "mongodb";
 import { sessionMsMax } from "../domain/session.ts";
 
-/** What a form has made, for whoever sends it again. Never a secret. */
+/** What a form has made, for whoever sends the form again. Never a secret. */
 export interface MadeByForm {
   /** Page that shows what was made, or on which its secret is replaced or revoked. */
   readonly path: string;
-  /** Name of what was made, for people. */
+  /** Name that `sentBefore` shows; missing for a form that makes no secret. */
   readonly name?: string;
 }
 
 interface SentForm {
   readonly takenAt: Date;
-  /** False while the console still does what the form asks for. */
+  /** False while a console does what the form asks for, and for ever when that console dies. */
   readonly isEnded: boolean;
   /** Missing while the form has not ended, and when its effect is not known. */
   readonly made?: MadeByForm;
@@ -74,7 +74,7 @@ export class SentFormStore {
     await this.#forms.updateOne({ _id }, { $set: { isEnded: true, ...(made && { made }) } });
   }
 
-  /** Releases the token of a form that had no effect. */
+  /** Lets a form that had no effect be sent again. */
   async release(memberId: string, token: string): Promise<void> {
     await this.#forms.deleteOne({ _id: idOf(memberId, token) });
   }

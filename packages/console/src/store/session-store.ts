@@ -13,18 +13,16 @@ interface SessionRow extends Omit<Session, "identity"> {
   expiresAt: Date;
 }
 
-/** `lastSeenAt` is written at most this often. */
 const seenEveryMs = 60_000;
 const listMax = 100;
 const answerMsMax = 2_000;
 /** Most sessions whose identity a process remembers. */
 const rememberedMax = 1_000;
 
-/** Keeps sessions. They belong to people, not to tenants. */
+/** Sessions belong to people, so neither methods nor indexes begin with a tenant. */
 export class SessionStore {
   static readonly indexes: DatabaseIndexes = {
     sessions: {
-      // Indexes without a tenant, because sessions have none.
       person: { key: { issuer: 1, subject: 1, lastSeenAt: -1 } },
       ended: { key: { expiresAt: 1 }, expireAfterSeconds: 0 },
     },
@@ -55,14 +53,14 @@ export class SessionStore {
   }
 
   /**
-   * The identity of a session that this process found when it last looked; undefined if it did not.
-   * A session keeps its identity, and may have ended meanwhile.
+   * The identity of a session that this process found and remembers; else undefined. The identity
+   * of a session never changes, but the session may have ended meanwhile.
    */
   identityOf(cookieId: string): Identity | undefined {
     return this.#identities.get(hashOf(cookieId));
   }
 
-  /** Notes that a session was used, at most once a minute. */
+  /** Notes that a session was used, which postpones its end; writes at most once a minute. */
   async see(cookieId: string, session: Session, now: Date): Promise<void> {
     if (now.getTime() - session.lastSeenAt.getTime() < seenEveryMs) return;
     const seen = { lastSeenAt: now, expiresAt: expiryOf({ ...session, lastSeenAt: now }) };
@@ -87,7 +85,7 @@ export class SessionStore {
     await this.#sessions.deleteOne({ _id: hashOf(cookieId) });
   }
 
-  /** Ends one of a person's sessions. Has no effect when that session has ended already. */
+  /** Has no effect when the person has no session with this id. */
   async endOne({ issuer, subject }: Identity, sessionId: string): Promise<void> {
     await this.#sessions.deleteOne({ issuer, subject, sessionId });
   }

@@ -11,12 +11,11 @@ type Form = Readonly<Record<string, string>> | [string, string][] | FormData;
 const redirectsMax = 12;
 
 /**
- * Follows redirects and keeps cookies, as a browser does, for hosts that differ only in their port.
+ * Follows redirects and keeps cookies. Sends every cookie with every request, so all URLs must have
+ * the same host; their ports may differ.
  */
 export class Browser {
-  /**
-   * From the name of a cookie to its value. The servers of a test have cookies of different names.
-   */
+  /** Values by name; the servers of a test use different names. */
   readonly cookies = new Map<string, string>();
 
   /**
@@ -35,7 +34,6 @@ export class Browser {
     throw new Error(`redirected for ever, last to ${next.href}`);
   }
 
-  /** Sends a form, and follows where its answer leads. */
   async submit(url: string | URL, form: Form = {}): Promise<Page> {
     const answer = await this.#send(new URL(url), { method: "POST", body: bodyOf(form) });
     const to = answer.headers.get("location");
@@ -51,7 +49,6 @@ export class Browser {
     await sending.catch(() => undefined);
   }
 
-  /** A browser with the same cookies. */
   copy(): Browser {
     const copy = new Browser();
     for (const [name, value] of this.cookies) copy.cookies.set(name, value);

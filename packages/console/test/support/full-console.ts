@@ -11,9 +11,8 @@ export interface FullConsole extends LinkedConsole {
   readonly accessPort: number;
   /** The tenant to which the console's one-time codes sign in. */
   readonly room: Newsroom;
-  /** Client of access that acts as a program of an operator. */
+  /** Calls access directly, with the role of an owner. */
   readonly members: ReturnType<typeof memberClient>;
-  /** Makes another tenant. */
   newRoom(): Promise<Newsroom>;
 }
 

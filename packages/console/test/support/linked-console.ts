@@ -16,9 +16,11 @@ export interface LinkedConsole extends AsyncDisposable {
   /** Name of its session cookie. */
   readonly sessionName: string;
   readonly tenantId: string;
-  /** Makes a code that signs in as `subject`, a member of the tenant. */
+  /**
+   * Makes a code that signs in as `subject`, by default `operator`. Who is no member of the tenant
+   * becomes an owner.
+   */
   newCode(subject?: string): Promise<string>;
-  /** Signs a browser in, with a code for `subject`. */
   signIn(browser: Browser, subject?: string): Promise<void>;
 }
 

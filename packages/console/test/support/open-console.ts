@@ -23,8 +23,8 @@ interface ConsoleOptions {
 
 /**
  * A console in front of a real access service with the tenants demo and times. People sign in to
- * the console at an issuer. The console shows access a certificate, and has only the grant that
- * deploys with it.
+ * the console at an issuer. The console calls access with its certificate, to which access grants
+ * only what `deploy/k8s/components/console/grant.json` lists.
  */
 export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOptions = {}) {
   await using stack = new AsyncDisposableStack();
@@ -62,8 +62,8 @@ export async function openConsoleWithIssuer({ groups, settings = {} }: ConsoleOp
 }
 
 /**
- * Opens the access service. Returns the files of the console's certificate as `tls`, and a client
- * that calls as a program of an operator as `members`.
+ * Opens the access service. In the result, `tls` is the console's certificate, and `members` a
+ * client with the operator's.
  */
 async function openAccess(stack: AsyncDisposableStack, folder: string) {
   const identities = await makeIdentities(folder);

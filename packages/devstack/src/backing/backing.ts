@@ -9,7 +9,7 @@ import type { BackingServer } from "./server.ts";
 /**
  * Uses the MongoDB of MONGODB_URL, or starts a mongod with `openMongod`.
  *
- * @throws DevstackError within 4 s when the MongoDB of MONGODB_URL does not answer, and what
+ * @throws DevstackError within 4 s when the MongoDB of MONGODB_URL is not usable, and what
  * `openMongod` throws
  */
 export async function openMongodb(options: MongodOptions, env: NodeJS.ProcessEnv): Promise<BackingServer> {
@@ -30,7 +30,6 @@ async function assertAnswers(url: string): Promise<void> {
   }
 }
 
-/** Uses the NATS of NATS_URL, or starts a nats-server. */
 export async function openNats(options: NatsServerOptions, env: NodeJS.ProcessEnv): Promise<BackingServer> {
   const url = env["NATS_URL"];
   return url ? external(url) : openNatsServer(options);

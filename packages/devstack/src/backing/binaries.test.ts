@@ -27,7 +27,7 @@ test("the manifests name the minor version of nats-server that tests run on", as
 test.each([
   ["mongod", "MongoDB 6.0"],
   ["nats-server", "nats-server"],
-] as const)("the table of tested versions has the %s that tests run on", async (name, server) => {
+] as const)("docs/kubernetes.md names as tested the version of %s that tests run on", async (name, server) => {
   const row = new RegExp(`^\\| ${server} +\\|(.+)\\|$`, "m").exec(await read("docs/kubernetes.md"))?.[1] ?? "";
   const [, tested] = row.split("|").map((cell) => cell.trim());
   expect(tested).toBe(testedVersion(name));

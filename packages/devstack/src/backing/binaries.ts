@@ -1,4 +1,3 @@
-/** The programs that the dev stack needs. */
 export type BinaryName = "mongod" | "nats-server";
 
 /** Where the program of a backing server comes from. */

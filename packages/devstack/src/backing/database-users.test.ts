@@ -8,7 +8,7 @@ test.for([
   ["mongodb://root:x@a:1,b:2/?authSource=admin&tls=true", "mongodb://ida:p%2F%40w@a:1,b:2/?authSource=news&tls=true"],
   ["mongodb+srv://root:x@a/other", "mongodb+srv://ida:p%2F%40w@a/?authSource=news"],
   ["mongodb://a", "mongodb://ida:p%2F%40w@a/?authSource=news"],
-] as const)("%s is rewritten for another user", ([url, expected]) => {
+] as const)("the connection string %s is rewritten for another user", ([url, expected]) => {
   expect(userUrl(url, ida)).toBe(expected);
 });
 

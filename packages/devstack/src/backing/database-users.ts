@@ -15,13 +15,10 @@ export interface DatabaseUser {
 /** Codes with which `createUser` and `createRole` report an existing name. */
 const alreadyExists: ReadonlySet<unknown> = new Set([51_002, 51_003]);
 
-/**
- * Name of the role that may read and add entries of an audit log. The log's database defines it.
- */
 const appendRole = "append";
 
 /**
- * Creates the users. Existing users get this password, and these roles instead of their own.
+ * Creates the users. Passwords and roles of existing users are replaced.
  *
  * @param adminUrl of a user who may create users and roles
  */
@@ -40,8 +37,8 @@ function openAdmin(url: string): MongoClient {
 }
 
 /**
- * Creates the role that appends to the audit log of a database, or sets its rights again. In
- * MongoDB no role can take away what another one gives, so the log has a database of its own.
+ * The role of a service's user in its audit log. In MongoDB no role can take away what another one
+ * gives, such as `readWrite` for the service's database, so the log has a database of its own.
  */
 async function ensureAppendRole(audit: Db): Promise<object> {
   const { databaseName: db } = audit;

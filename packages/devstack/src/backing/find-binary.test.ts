@@ -76,7 +76,7 @@ test.for([
   await failure.toThrow("set MONGODB_URL to a replica set that runs");
 });
 
-test("a binary of another processor is reported as such", async () => {
+test("a binary that the kernel refuses is reported as built for another system", async () => {
   await mkdir(dirname(cached()), { recursive: true });
   await writeFile(cached(), Buffer.from("7f454c46deadbeef", "hex"), { mode: 0o755 });
   await expect(find()).rejects.toThrow(

@@ -7,7 +7,7 @@ import { type BinaryName, type BinarySpec, binaries } from "./binaries.ts";
 import { faultOf } from "./check-binary.ts";
 import { installWheel } from "./install-wheel.ts";
 
-/** Options of `findBinary`; tests replace each of them. */
+/** Only tests set any of them. */
 export interface FindBinaryOptions {
   /** Folder of downloads; `.vidimus/bin` of the project by default. */
   readonly cacheDir?: string;

@@ -54,8 +54,8 @@ export async function openMongod(options: MongodOptions): Promise<BackingServer>
 
 function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[] {
   const server = ["--dbpath", dataDir, "--port", String(port), "--bind_ip", "127.0.0.1", "--nounixsocket"];
-  // By default mongod uses half of the memory for its cache, a twentieth of the disk for its oplog,
-  // and 300 MB for an empty journal, which each test run would write first.
+  // By default mongod uses half of the memory for its cache, a twentieth of the free disk for its
+  // oplog, and 300 MB for an empty journal, which each test run would write first.
   const memory = ["--wiredTigerCacheSizeGB", "0.5"];
   const disk = ["--oplogSize", "1024", "--wiredTigerEngineConfigString", "log=(file_max=16MB,prealloc=false)"];
   // The pinned mongod lacks the fix of CVE-2025-14847, which is exploited by messages with zlib, so

@@ -32,11 +32,7 @@ interface LaunchOptions {
 const readyDeadlineMs = 60_000;
 const stopDeadlineMs = 15_000;
 
-/**
- * Starts a server and waits until it is ready.
- *
- * @throws PortTakenError, or DevstackError with the end of its log
- */
+/** @throws PortTakenError, or DevstackError with the end of the server's log */
 export async function launch(options: LaunchOptions): Promise<BackingServer> {
   if (options.port !== 0) return launchOn(options.port, options);
   // Another program may have taken the port since it was picked, so up to five ports are tried.

@@ -8,7 +8,7 @@ interface AxeResult {
   readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
 }
 
-/** Violations of WCAG 2.2 A and AA that axe finds on a page: one line for each rule and place. */
+/** Violations of WCAG 2.2 A and AA that axe finds on a page: one line for each rule and element. */
 export async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(source);
   const { violations } = await page.evaluate<AxeResult>(

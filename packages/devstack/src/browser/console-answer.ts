@@ -17,9 +17,8 @@ export interface AnswerSetting {
 /** A page that only a form leads to. */
 export interface ConsoleAnswer {
   readonly name: string;
-  /** Words of this page that the page with its form has not. */
+  /** Words that are on this page, and not on the page with its form. */
   readonly says: string;
-  /** Fills the form, and sends it. */
   open(page: Page, setting: AnswerSetting): Promise<void>;
 }
 
@@ -32,13 +31,11 @@ export async function openAnswer(page: Page, { says, open }: ConsoleAnswer, sett
 /** Heading of the faults that a page shows above its form. */
 export const couldNot = "This could not be done";
 
-/** Presses a button, and waits for the page that it leads to. */
 export async function send(page: Page, name: string): Promise<void> {
   const button = page.getByRole("button", { name, exact: true }).first();
   await Promise.all([page.waitForEvent("load"), button.click()]);
 }
 
-/** Follows the first link of `main` with this name, and waits for its page. */
 export async function follow(page: Page, name: string | RegExp): Promise<void> {
   const link = page.getByRole("main").getByRole("link", { name, exact: true }).first();
   await Promise.all([page.waitForEvent("load"), link.click()]);

@@ -122,5 +122,5 @@ const ofSessions: readonly ConsoleAnswer[] = [
   },
 ];
 
-/** Pages that only forms lead to. What the forms make stays in the tenant. */
+/** What the forms of these answers make stays in the tenant. */
 export const consoleAnswers: readonly ConsoleAnswer[] = [...settingsAnswers, ...ofPhrases, ...ofTrust, ...ofSessions];

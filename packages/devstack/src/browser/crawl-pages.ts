@@ -14,7 +14,7 @@ const kindsMax = 100;
 
 /**
  * The path of a page with `:id` for its ids, and the names of its query, so that the pages of two
- * rows of a list have the same kind, and a list that is narrowed has another one than the whole.
+ * rows of a list have the same kind, and a narrowed list has another kind than the whole list.
  */
 export function kindOf({ pathname, searchParams }: URL): string {
   const path = pathname
@@ -26,8 +26,8 @@ export function kindOf({ pathname, searchParams }: URL): string {
 }
 
 /**
- * Follows links from pages to one page of every kind of their origin, at most 100, and passes each
- * loaded page to `look`. Skips files, which a browser saves instead of showing them.
+ * Follows links from `starts` to one page of every kind of the first start's origin, at most 100
+ * pages, and passes each loaded page to `look`. Skips files, which a browser saves.
  */
 export async function crawlPages(
   page: Page,

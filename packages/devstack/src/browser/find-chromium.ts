@@ -11,7 +11,7 @@ interface FoundChromium {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Options of `findChromium`; tests replace each of them. */
+/** Only tests set these. */
 export interface FindChromiumOptions {
   /** Folder of downloads; `.vidimus/bin` of the project by default. */
   readonly cacheDir?: string;
@@ -28,7 +28,7 @@ const namesOnPath = ["chromium", "chromium-browser", "google-chrome", "google-ch
  * The Chromium of `CHROMIUM_PATH`, else the pinned one, which is downloaded once, else one on PATH
  * when there is no pin for the platform.
  *
- * @throws DevstackError with what to set or install
+ * @throws DevstackError when CHROMIUM_PATH cannot be run, the download fails, or none is found
  */
 export async function findChromium(options: FindChromiumOptions = {}): Promise<FoundChromium> {
   const { cacheDir = binDir, env = process.env, platform = `${process.platform}-${process.arch}` } = options;

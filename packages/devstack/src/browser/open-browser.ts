@@ -3,23 +3,19 @@ import { findChromium } from "./find-chromium.ts";
 
 const height = 900;
 
-/**
- * The width, in pixels, and the colour scheme in which a page is opened. Its height is 900 pixels.
- */
+/** Width in pixels and colour scheme of a page, which is always 900 pixels high. */
 export interface View {
   readonly width: number;
   readonly scheme: "light" | "dark";
 }
 
-/**
- * Cookies and storage, in the form in which Playwright saves them from a context and loads them.
- */
+/** Cookies and storage in Playwright's form. */
 type Kept = Exclude<BrowserContextOptions["storageState"], string | undefined>;
 
 export interface Visitor extends View {
   /** Whether scripts run; they do by default. */
   readonly script?: boolean;
-  /** Cookies and storage of an earlier visit. */
+  /** Of an earlier visit, for example of one that signed in. */
   readonly kept?: Kept | undefined;
 }
 

@@ -164,5 +164,4 @@ const ofEndpoints: readonly ConsoleAnswer[] = [
   },
 ];
 
-/** Answers to forms of the settings: keys, members and endpoints. */
 export const settingsAnswers: readonly ConsoleAnswer[] = [...ofKeys, ...ofMembers, ...ofEndpoints];

@@ -44,9 +44,9 @@ interface CertificateOrder {
   readonly uris: readonly string[];
   /** DNS names and IP addresses. */
   readonly hosts?: readonly string[];
-  /** Start of its validity; an hour ago by default, for clocks that differ. */
+  /** Start of the validity; an hour ago by default, for clocks that differ. */
   readonly from?: Date;
-  /** End of its validity; in a year by default. */
+  /** End of the validity; in a year by default. */
   readonly to?: Date;
 }
 
@@ -113,7 +113,7 @@ interface Subject {
 
 /**
  * Signs a certificate (RFC 5280, 4.1). Returns PEM. `@peculiar/x509` could do this, but only
- * asynchronously, and with 14 more packages, one of which extends the global `Reflect`.
+ * asynchronously, and with a dozen more packages.
  */
 function certify(issuer: Issuer, { name, publicKey, from, to, extensions }: Subject): string {
   // The first byte is from 1 to 127, so that the integer is positive and has no leading zero.

@@ -15,7 +15,7 @@ function madeAndLeft(statement: string): string {
   return spawnSync(process.execPath, ["--input-type=module", "--eval", script], { encoding: "utf8" }).stdout;
 }
 
-test("a folder is removed with what is in it when it is disposed of", () => {
+test("disposing of a folder removes it with its contents", () => {
   const folder = openTestFolder("own");
   mkdirSync(join(folder.path, "mongod"));
   writeFileSync(join(folder.path, "mongod", "journal"), "rows");
@@ -29,7 +29,7 @@ test("a folder is removed when its process exits without disposing of it", () =>
   expect(existsSync(path)).toBe(false);
 });
 
-test("making a folder removes the folder of a killed process, but not of a running one", () => {
+test("making a folder removes that of a killed process, but not an earlier one of its own process", () => {
   using running = openTestFolder("running");
   const left = madeAndLeft('process.kill(process.pid, "SIGKILL")');
   expect(existsSync(left)).toBe(true);

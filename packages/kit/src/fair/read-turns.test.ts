@@ -59,7 +59,7 @@ test("at most 16 paused bodies resume in each later turn", async () => {
   expect(crowd.every(({ flows }) => flows)).toBe(true);
 });
 
-test("a paused body that was removed is not resumed", async () => {
+test("a paused body is not resumed after `leave`", async () => {
   const turns = new ReadTurns();
   const refused = body();
   turns.count("acme", refused, 2 * mib);

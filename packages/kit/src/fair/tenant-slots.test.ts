@@ -26,7 +26,7 @@ test("a free slot is taken at once", () => {
   expect(new TenantSlots({ capacity: 1, share: 1 }).take("a")).not.toBeInstanceOf(Promise);
 });
 
-test("a slot that rests after its release counts for its own tenant, and is free for others", async () => {
+test("a slot that rests after its release counts towards its tenant's share, but is free for others", async () => {
   const { take, got } = taker(new TenantSlots({ capacity: 1, share: 1 }));
   const first = await take("a1");
   const waiting = [take("a2"), take("b1")];

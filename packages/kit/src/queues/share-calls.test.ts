@@ -22,7 +22,7 @@ describe("a shared call", () => {
     expect(made).toHaveLength(1);
   });
 
-  it("is made for all callers that arrive while an earlier one runs", async () => {
+  it("is made once for all callers that arrive while an earlier call runs", async () => {
     const { made, ask } = gated();
     const first = ask("a");
     const later = [ask("a"), ask("a"), ask("a")];
@@ -35,7 +35,7 @@ describe("a shared call", () => {
     expect(await Promise.all(later)).toEqual(["new", "new", "new"]);
   });
 
-  it("never answers with what was read before the question", async () => {
+  it("is not one that started before its caller asked", async () => {
     const { made, ask } = gated();
     void ask("a");
     const afterWrite = ask("a");

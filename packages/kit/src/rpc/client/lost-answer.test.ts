@@ -47,7 +47,7 @@ const ways: readonly (readonly [how: string, end: End])[] = [
     },
   ],
   ...(["INTERNAL_ERROR", "ENHANCE_YOUR_CALM"] as const).map((name): [string, End] => [
-    `says goodbye with ${name}`,
+    `sends GOAWAY with ${name}`,
     (stream) => stream.session?.goaway(constants[`NGHTTP2_${name}`]),
   ]),
   ["is killed", (_stream, cut) => cut()],
@@ -64,7 +64,7 @@ const ways: readonly (readonly [how: string, end: End])[] = [
 
 const ignored = (stream: ServerHttp2Stream) => stream.on("error", () => {});
 
-test.each(ways)("a server that %s is unavailable", async (_how, end) => {
+test.each(ways)("a call fails as Unavailable when its server %s", async (_how, end) => {
   const port = await answerRaw((stream, cut) => end(ignored(stream), cut));
   const client = createClient(PhraseService, opened(overGrpcJs(port)));
   // The server ends a call with this request while the client still sends it.
@@ -79,7 +79,7 @@ test.each(ways)("a server that %s is unavailable", async (_how, end) => {
   }
 });
 
-test.each(ways)("another server answers an idempotent call if one %s", async (_how, end) => {
+test.each(ways)("another replica answers an idempotent call whose server %s", async (_how, end) => {
   const answer = vi.fn<End>((stream, cut) => end(ignored(stream), cut));
   const port = await answerRaw(answer);
   const listKeys = () => ({ activeKeyId: "sound", keys: [] });

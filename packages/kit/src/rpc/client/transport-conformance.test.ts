@@ -20,7 +20,7 @@ function expectOutOfRange(error: ConnectError): void {
 }
 
 describe.each(pairs)("with unary calls of $name,", ({ door, protocol, connect }) => {
-  test("64 callers at once each get the answer to their own request", async () => {
+  test("64 calls at once each get the answer to their own request", async () => {
     const { port } = await serve(door, { upsertPhrase: ({ phraseJson }) => ({ phraseJson }) });
     const client = connect(port);
     const wanted = Array.from({ length: 64 }, (_, index) => index);
@@ -68,7 +68,7 @@ describe.each(pairs)("with unary calls of $name,", ({ door, protocol, connect })
     expect(await cancelled.promise).toBeLessThanOrEqual(150);
   });
 
-  test("an abort ends the call as Canceled, on the server too", async () => {
+  test("an abort ends the call as Canceled and cancels its handler", async () => {
     const entered = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     const { port } = await serve(door, {
@@ -85,7 +85,7 @@ describe.each(pairs)("with unary calls of $name,", ({ door, protocol, connect })
     await left.promise;
   });
 
-  test("a call whose signal is aborted already fails, and over gRPC never reaches the server", async () => {
+  test("a call whose signal has aborted before fails as Canceled, and gRPC clients do not send it", async () => {
     const upsertPhrase = vi.fn(() => ({}));
     const { port } = await serve(door, { upsertPhrase });
     const client = connect(port);
@@ -95,10 +95,11 @@ describe.each(pairs)("with unary calls of $name,", ({ door, protocol, connect })
     expect(upsertPhrase).toHaveBeenCalledTimes(protocol === "gRPC" ? 1 : 2);
   });
 
-  test("a call that is aborted with an RPC error as its reason fails with that error", async () => {
+  test("a call whose signal has aborted with an RPC error fails with that error", async () => {
     const { port } = await serve(door, { upsertPhrase: (_, context) => untilCancelled(context) });
     const signal = AbortSignal.abort(new ConnectError("enough", Code.Aborted));
-    expect((await failure(connect(port).upsertPhrase({}, { signal }))).code).toBe(Code.Aborted);
+    const error = await failure(connect(port).upsertPhrase({}, { signal }));
+    expect([error.code, error.rawMessage]).toEqual([Code.Aborted, "enough"]);
   });
 
   test("an error keeps code, message, metadata and details", async () => {
@@ -106,7 +107,7 @@ describe.each(pairs)("with unary calls of $name,", ({ door, protocol, connect })
     expectOutOfRange(await failure(connect(port).upsertPhrase({})));
   });
 
-  test("headers travel both ways and trailers come back, binary ones unchanged", async () => {
+  test("request headers, plain and binary, and an answer's header and binary trailer arrive unchanged", async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const { port } = await serve(door, {
       upsertPhrase: (_, { requestHeader, responseHeader, responseTrailer }) => {
@@ -166,7 +167,7 @@ describe.each(pairs)("with server streams of $name,", ({ door, connect }) => {
     expectOutOfRange(await failure(collect(connect(port).listPhrases({}))));
   });
 
-  test("an error in the middle comes after the messages before it", async () => {
+  test("an error after three messages keeps code, message, metadata and details", async () => {
     const seen = Promise.withResolvers<void>();
     const { port } = await serve(door, {
       async *listPhrases() {

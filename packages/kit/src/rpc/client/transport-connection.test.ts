@@ -25,7 +25,7 @@ describe.concurrent.each(doors)("our client at the $name door", (door) => {
   test.each([
     { what: "calls", callers: 32, bytes: 0 },
     { what: "requests of 2 MiB", callers: 4, bytes: 2 * mib },
-  ])("loses no $what to the GOAWAY of connections that last 200 ms", inTurn, async ({ callers, bytes }) => {
+  ])("loses no $what although each connection gets GOAWAY after 200 ms", inTurn, async ({ callers, bytes }) => {
     const { port } = await serve(door, { upsertPhrase: () => phrase(1) }, { sessionAgeMs: 200 });
     const client = connectOurs(port);
     const request = { phraseJson: new Uint8Array(bytes) };
@@ -109,7 +109,7 @@ describe.each(pairs)("the connection of $name", ({ door, ours, connect }) => {
     expect((await failure(connect(port).upsertPhrase({}, { timeoutMs: 5_000 }))).code).toBe(Code.Unavailable);
   });
 
-  test("gives a call in flight at GOAWAY its answer, and later calls a new connection", async () => {
+  test("brings the answer of the call in flight at GOAWAY, and is replaced for later calls", async () => {
     const entered = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const upsertPhrase = async () => {
@@ -130,7 +130,7 @@ describe.each(pairs)("the connection of $name", ({ door, ours, connect }) => {
     await vi.waitFor(next, { interval: 10, timeout: 5_000 });
   });
 
-  test("cut in the middle of a stream ends the stream with an error, and its handler too", async () => {
+  test("when cut in the middle of a stream, ends the stream with an error and cancels its handler", async () => {
     const left = Promise.withResolvers<void>();
     const { port } = await serve(door, {
       async *listPhrases(_, context) {

@@ -52,7 +52,7 @@ describe("our client", () => {
     expect((await failure(collect(client.listPhrases({})))).code).toBe(Code.Internal);
   });
 
-  test("fails the first read of a stream that broke before it", async () => {
+  test("fails the first read of a stream whose deadline has passed before the read", async () => {
     const { port } = await serve(mesh, {
       async *listPhrases(_, context) {
         yield piece(1);
@@ -73,7 +73,7 @@ describe("our client", () => {
     expect((await failure(message[Symbol.asyncIterator]().next())).code).toBe(Code.DeadlineExceeded);
   });
 
-  test("lets no relayed header set the deadline or the content type", async () => {
+  test("lets no header that a caller gives set the deadline or the content type", async () => {
     const deadlines: unknown[] = [];
     const { port } = await serve(teams, {
       upsertPhrase: (_, context) => {
@@ -91,7 +91,7 @@ describe("our client", () => {
   test.each([
     { what: "a record", headers: { "vidimus-actor": "Jürgen" } },
     { what: "Headers", headers: new Headers({ "vidimus-actor": "Jürgen" }) },
-  ])("refuses metadata that gRPC cannot carry as InvalidArgument, given as $what", async ({ headers }) => {
+  ])("refuses with InvalidArgument metadata that is not ASCII, given as $what", async ({ headers }) => {
     const { port } = await serve(mesh, { upsertPhrase: () => phrase(1) });
     const client = createClient(PhraseService, opened(overGrpcJs(port)));
     const error = await failure(client.upsertPhrase({}, { headers }));
@@ -107,7 +107,7 @@ describe("our client", () => {
     expect((await failure(answers.next())).code).toBe(Code.Unimplemented);
   });
 
-  test("lets the call in flight end when it is closed, and refuses the next", async () => {
+  test("once closed, refuses new calls and lets the call in flight end", async () => {
     const entered = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const { port } = await serve(mesh, {

@@ -7,12 +7,12 @@ test.each([
   ["Jürgen Ångström", "J%C3%BCrgen%20%C3%85ngstr%C3%B6m"],
   ["100 %", "100%20%25"],
   ["編集者 🖋", "%E7%B7%A8%E9%9B%86%E8%80%85%20%F0%9F%96%8B"],
-])("the actor %j travels as %s", (actor, encoded) => {
+])("the actor %j is encoded as %s, and decoded from that", (actor, encoded) => {
   expect(encodeActor(actor)).toBe(encoded);
   expect(decodeActor(encoded)).toBe(actor);
 });
 
-test("a name may have at most 256 characters, however many bytes each of them takes", () => {
+test("a name may have 256 characters of four bytes each, and no more", () => {
   expect(() => requireActorName(encodeActor("🖋".repeat(256)))).not.toThrow();
   expect(() => requireActorName(encodeActor("🖋".repeat(257)))).toThrow("at most 256 characters");
 });

@@ -11,9 +11,11 @@ describe("a traceparent", () => {
     expect(new Set(Array.from({ length: 1_001 }, newTraceparent)).size).toBe(1_001);
   });
 
-  it("is kept when it is well formed, and replaced otherwise", () => {
+  it("is kept when it is well formed, and replaced when it is missing or malformed", () => {
     const theirs = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     expect(readTraceparent(theirs)).toBe(theirs);
-    expect(readTraceparent("00-short-01")).toMatch(/^00-[0-9a-f]{32}-/);
+    for (const malformed of [undefined, "00-short-01", theirs.replace(/(?<=^00-)\w+/, "0".repeat(32))]) {
+      expect(readTraceparent(malformed)).toMatch(/^00-(?!0{32})[0-9a-f]{32}-/);
+    }
   });
 });

@@ -112,13 +112,13 @@ describe.each(doors)("a call at the $name door", (door) => {
     expect(await spans()).toEqual([]);
   });
 
-  it("that asks for the health and belongs to no trace has no spans", async () => {
+  it("that checks the health without a trace has no span", async () => {
     const { health, spans } = await pair(door, {});
     await health.check({});
     expect(await spans()).toEqual([]);
   });
 
-  it("that works for several traces belongs to the first recorded one and links to the other recorded ones", async () => {
+  it("that is made for several traces belongs to the first recorded and links to the other recorded ones", async () => {
     const { client, spans } = await pair(door, { upsertPhrase: () => ({}) });
     await client.upsertPhrase({}, tracedFor([undefined, unsampled, sampled, other, sampled]));
     const [caller] = await spans();
@@ -133,7 +133,7 @@ describe("a call without a trace", () => {
     expect((await spans()).map(({ service, parentSpanId = "" }) => [service, parentSpanId])).toEqual([["server", ""]]);
   });
 
-  it("begins none at the mesh door, where it is a poll by one of the platform's services", async () => {
+  it("begins none at the mesh door", async () => {
     const { client, spans } = await pair(mesh, { upsertPhrase: () => ({}) });
     await client.upsertPhrase({});
     expect(await spans()).toEqual([]);
@@ -159,6 +159,6 @@ it.each([
   { authority: "10.0.0.1:7151", host: "10.0.0.1", port: 7151 },
   { authority: "[fd00::1]:7151", host: "fd00::1", port: 7151 },
   { authority: "documents.news.svc", host: "documents.news.svc", port: 443 },
-])("serverAttributes tells host and port of $authority apart", ({ authority, host, port }) => {
+])("serverAttributes gives host $host and port $port for $authority", ({ authority, host, port }) => {
   expect(serverAttributes(authority)).toEqual({ "server.address": host, "server.port": port });
 });

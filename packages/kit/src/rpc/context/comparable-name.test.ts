@@ -30,18 +30,18 @@ test.each([
   ["with different letters", "ida", "idb"],
   ["of which one has a Cyrillic letter", "ida", "\u0456da"],
   ["of which one has a space inside", "an na", "anna"],
-])("names %s stay two names", (_, one, other) => {
+])("names %s have different forms", (_, one, other) => {
   expect(comparableName(one)).not.toBe(comparableName(other));
 });
 
-test("an invisible character never makes another name, at any position", () => {
+test("no invisible character before, in or after a name changes its form", () => {
   expect(ignorable.length).toBeGreaterThan(4_000);
   for (const character of ignorable) {
     expect(comparableName(`${character}Jo\u0308${character}rg ${character}`)).toBe("j\u00f6rg");
   }
 });
 
-test("each character, its capital, its small letter and its form have one and the same form", () => {
+test("each assigned character, its capital, its small letter and its form have the same form", () => {
   const assigned = characters.filter((character) => !/[\p{Cn}\p{Co}]/u.test(character));
   const unstable = assigned.filter((character) => {
     const form = comparableName(`a${character}b`);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { claimsToBePerson, isPersonActor, personActor } from "./person.ts";
 
-it("the actor of a person is a hash of issuer and subject", () => {
+it("the actor of a person is `person:` and a hash of issuer and subject", () => {
   const actor = personActor({ issuer: "vidimus:link", subject: "operator" });
   // printf 'vidimus:link\noperator' | sha256sum
   expect(actor).toBe("person:def2ca2eb3f9e191e9e1a62cde4b1b95");

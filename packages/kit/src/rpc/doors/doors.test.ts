@@ -136,7 +136,7 @@ describe.each(doors)("the $name door", (door) => {
     expect((await failure(call)).code).toBe(Code.ResourceExhausted);
   });
 
-  it("answers health for the process and each service", async () => {
+  it("answers health for the process and its service, and for no other service", async () => {
     const { port } = await serve(door, {});
     const health = createClient(Health, opened(overGrpcJs(port)));
     for (const service of ["", PhraseService.typeName]) {
@@ -145,7 +145,7 @@ describe.each(doors)("the $name door", (door) => {
     expect((await failure(health.check({ service: "no.such" }))).code).toBe(Code.NotFound);
   });
 
-  it("tells who watches its health of a drain", async () => {
+  it("tells watchers of its health that it drains", async () => {
     const { port, readiness } = await serve(door, {});
     const health = createClient(Health, opened(overGrpcJs(port)));
     const seen: Status[] = [];
@@ -179,7 +179,7 @@ describe.each(doors)("the $name door", (door) => {
     await closed;
   });
 
-  it("answers a call that outlives the drain with UNAVAILABLE", async () => {
+  it("answers UNAVAILABLE to a call that outlives the drain", async () => {
     const started = Promise.withResolvers<void>();
     const upsertPhrase = () => {
       started.resolve();
@@ -193,7 +193,7 @@ describe.each(doors)("the $name door", (door) => {
     expect([code, rawMessage]).toEqual([Code.Unavailable, "the server is shutting down"]);
   });
 
-  it("lets a running call finish when it stops", async () => {
+  it("when stopped, lets a running call finish", async () => {
     const started = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     const upsertPhrase = async () => {
@@ -256,7 +256,7 @@ describe.concurrent.each(doors)("the $name door", (door) => {
     expect((await trailers)[0]).toMatchObject({ "grpc-status": "0" });
   });
 
-  it("accepts a caller's later deadline, at which the call ends", async () => {
+  it("accepts a caller's deadline after the default one, and the call fails when it has passed", async () => {
     const upsertPhrase = async ({ tenantId }: { tenantId: string }) => {
       if (tenantId === "never") return never;
       await new Promise((resolve) => setTimeout(resolve, 150));
@@ -269,13 +269,13 @@ describe.concurrent.each(doors)("the $name door", (door) => {
     expect(error.code).toBe(Code.DeadlineExceeded);
   });
 
-  it("ends a connection once it is about `sessionAgeMs` old", async () => {
+  it("ends a connection, and not before it is about `sessionAgeMs` old", async () => {
     const { port } = await serve(door, {}, { sessionAgeMs: 300 });
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     cleanUp(() => session.destroy());
     const startedMs = performance.now();
     await once(session, "close");
-    // grpc-js makes the age of each connection up to a tenth longer or shorter.
+    // Each connection's age is up to a tenth longer or shorter (`trackConnections`).
     expect(performance.now() - startedMs).toBeGreaterThan(250);
   });
 });

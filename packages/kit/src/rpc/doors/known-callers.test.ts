@@ -169,7 +169,7 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
     expect((await health.check({})).status).toBe(Status.SERVING);
   });
 
-  it("tells handlers the identity of the certificate, whatever the metadata say", async () => {
+  it("tells handlers the identity of the certificate, not one that the metadata state", async () => {
     const seen: string[] = [];
     const { port } = await serve(door, {
       upsertPhrase: (_request, context) => {
@@ -190,11 +190,11 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
 
 describe("the mesh door under TLS", () => {
   it.each([
-    ["a service without a row for the method", `spiffe://${domain}/delivery`],
+    ["a service that the method's route does not name", `spiffe://${domain}/delivery`],
     ["a team", team],
     ["a service of another trust domain", "spiffe://elsewhere.example/gateway"],
-    ["a path that ends like a service", `spiffe://${domain}/team/gateway`],
-  ])("refuses %s, and logs the refusal", async (_name, identity) => {
+    ["an identity whose path only ends with a service's name", `spiffe://${domain}/team/gateway`],
+  ])("refuses %s, and logs and counts the refusal", async (_name, identity) => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases"));
     const { log, lines } = logLines("info");
     const { port, metrics } = await serve(mesh!, implementation, { log });
@@ -256,7 +256,7 @@ describe("with a path of identities such as SPIRE and Istio have", () => {
   const path = "/ns/vidimus/sa/{service}";
   const at = (service: string) => `spiffe://${domain}/ns/vidimus/sa/${service}`;
 
-  it("the mesh door admits the services at that path, and no others by the same name", async () => {
+  it("the mesh door admits a method's caller at that path, and no other service or path", async () => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases", path));
     const { port } = await serve(mesh!, implementation);
     const number = async (uri: string) => (await clientOf(port, as(uri)).upsertPhrase(demo)).phraseJson;
@@ -267,9 +267,9 @@ describe("with a path of identities such as SPIRE and Istio have", () => {
   });
 
   it.each([
-    ["is answered when it is set to the path, too", "answered", path],
-    ["is not answered when it is set to no path", "not answered", undefined],
-  ])("a caller of a server at that path %s", async (_name, expected, callerPath) => {
+    ["is answered when the caller is set to the path, too", "answered", path],
+    ["is not answered when the caller is set to no path", "not answered", undefined],
+  ])("a call to a server at that path %s", async (_name, expected, callerPath) => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases", path));
     const { port } = await serve(mesh!, implementation);
     const pair = as(at("gateway"));

@@ -136,7 +136,7 @@ describe("files that are being written", () => {
     },
   );
 
-  it("stop the start when they end within a certificate", () => {
+  it("are refused, with the setting named, when they end within a certificate", () => {
     const { cert, key } = authority.issue({ uris: [gateway] });
     const half = next.pair.cert.slice(0, 200);
     expect(() => new TestCertificate({ cert: cert + half, key }, both)).toThrow("TLS_CERT_FILE: ends within a");
@@ -181,7 +181,7 @@ describe("an authority that is removed", () => {
     }
   });
 
-  it.concurrent("ends its callers' connections within 5 s of a new file, which is read up to a second later", async () => {
+  it.concurrent("ends its callers' connections within 5 s of a write of the CA file, read once a second", async () => {
     const { live, write } = openFiles(next, both);
     const served = await serveAll(live);
     const ends = [];
@@ -210,7 +210,7 @@ describe("an authority that is removed", () => {
     expect(performance.now() - removed).toBeLessThan(endsWithinMs);
   });
 
-  it("makes our client's next call to a server with its certificate fail", async () => {
+  it("makes our client's next call fail if it issued the server's certificate", async () => {
     const served = await serveAll(phrasesOf(authority));
     const caller = asGateway(authority);
     for (const { port } of served) {
@@ -226,7 +226,7 @@ describe("an authority that is removed", () => {
 
 const names = ["mesh", "teams"] as const;
 describe.each(names)("a new authority in place of the old one, under load, at the %s door", (name) => {
-  it("fails no call, however long it runs", { timeout: 60_000 }, async () => {
+  it("fails no call, not even one that runs while the old authority is removed", { timeout: 60_000 }, async () => {
     const server = certificateOf(authority, "phrases");
     const caller = certificateOf(authority, "gateway");
     const gate = Promise.withResolvers<void>();

@@ -43,7 +43,7 @@ describe("the mesh door", () => {
     expect(await cost(true)).toBe(1);
   });
 
-  it("answers without the header, trailer and metadata that gRPC cannot carry", async () => {
+  it("answers without the header, trailer and error metadata that gRPC cannot carry", async () => {
     const { port } = await serve(mesh, {
       upsertPhrase: (_, { responseHeader, responseTrailer }) => {
         responseHeader.set("x-name", "Jürgen");
@@ -62,7 +62,7 @@ describe("the mesh door", () => {
     expect([error.code, error.metadata.get("x-name"), error.metadata.get("x-n")]).toEqual([Code.NotFound, null, "1"]);
   });
 
-  it("frees the bytes of each message of a stream when they are sent, before it asks for the next one", async () => {
+  it("frees the bytes of a stream's message before it asks the handler for the next one", async () => {
     const freed: number[] = [];
     const freedBefore: number[][] = [];
     vi.spyOn(ArrayBuffer.prototype, "transfer").mockImplementation(function transfer(this: ArrayBuffer) {
@@ -85,7 +85,7 @@ describe("the mesh door", () => {
     expect(freedBefore).toEqual([[], [100_004], [100_004, 200_004]]);
   });
 
-  it("refuses to start with a method that takes a stream of requests, which it could not serve", async () => {
+  it("refuses to start with a method that takes a stream of requests", async () => {
     const routes = [route(ServerReflection, reflectionService([]))];
     await expect(serve(mesh, {}, { routes })).rejects.toThrow("stream of requests");
   });

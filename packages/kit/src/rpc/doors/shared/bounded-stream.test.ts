@@ -104,7 +104,7 @@ describe("a stream", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("fails once its caller has taken no message within `stalledMs`", async () => {
+  it("fails once its caller has taken no message for `stalledMs`", async () => {
     vi.useFakeTimers();
     const { bounded, handler } = stream(0);
     await bounded.next();

@@ -52,7 +52,7 @@ it("a grant may have `methods` and `people`, and may omit them", () => {
   expect([[...plain.methods], plain.people]).toEqual([[], false]);
 });
 
-it("a malformed name in `methods`, and `people` that is no boolean, are named with their places", () => {
+it("a malformed name in `methods` and a `people` that is no boolean are faults with a pointer each", () => {
   const { services: _, ...without } = newsroom;
   const faulty = { ...without, methods: ["ListMembers"], people: "yes" };
   expect(faultsOf(JSON.stringify(fileOf(faulty)))).toEqual([
@@ -66,7 +66,7 @@ it("a grant with neither `services` nor `methods` is refused", () => {
   expect(faultsOf(JSON.stringify(fileOf(neither)))).toEqual(["/grants/0: must have services or methods"]);
 });
 
-it("all faults of a grants file are named at once, each with its place", () => {
+it("all faults of a grants file are named at once, each with its pointer", () => {
   const file = {
     extra: 1,
     grants: [
