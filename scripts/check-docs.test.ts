@@ -47,7 +47,7 @@ describe("the check of the docs", () => {
     ["a path from the root", "`services/documents/src/rpc/none.ts`", "services/documents/src/rpc/none.ts"],
     ["a folder", "`packages/none/`", "packages/none/"],
     ["the end of a path", "`http/create-document.ts`", "http/create-document.ts"],
-    ["a path with places for names", "`services/<name>/src/http`", "services/<name>/src/http"],
+    ["a path with a placeholder", "`services/<name>/src/http`", "services/<name>/src/http"],
     ["an npm script", "`npm run chekc`", "npm run chekc"],
     ["a benchmark", "`npm run bench -- none`", "npm run bench -- none"],
     ["a command", "`npx vidimus keys unroll`", "npx vidimus keys unroll"],
@@ -59,7 +59,7 @@ describe("the check of the docs", () => {
     expect(check("# Guide", line)).toEqual({ status: 1, faults: [`docs/guide.md:2: ${name} does not exist`] });
   });
 
-  it("fails for the README of a service, and for no other document, that has more than 40 lines", () => {
+  it("fails for a service's README of 41 lines, and not for a guide of the same length", () => {
     const readme = "services/documents/README.md";
     const lines = Array.from({ length: 41 }, () => "a line");
     write(readme, `${lines.slice(1).join("\n")}\n`);
@@ -68,7 +68,7 @@ describe("the check of the docs", () => {
     expect(check(...lines)).toEqual({ status: 1, faults: [`${readme}: has 41 lines, more than 40`] });
   });
 
-  it("refuses npx vidimus in a guide that the gateway serves, whose readers have no checkout", () => {
+  it("refuses npx vidimus in a guide that the gateway serves, and not in another guide", () => {
     write("docs/served.md", "`vidimus doctor`, `npx vidimus doctor`\n\n```sh\nnpx vidimus keys roll ID\n```\n");
     expect(check("`npx vidimus doctor`").faults).toEqual([
       "docs/served.md:1: say vidimus without npx",
@@ -76,7 +76,7 @@ describe("the check of the docs", () => {
     ]);
   });
 
-  it("reads commands inside a block of code, and no names there", () => {
+  it("checks commands inside a block of code, but no names there", () => {
     expect(check("```sh", "npm run chekc # `SOME_EXAMPLE`", "```").faults).toEqual([
       "docs/guide.md:2: npm run chekc does not exist",
     ]);

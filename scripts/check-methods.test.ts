@@ -91,24 +91,28 @@ describe("the check of the methods", () => {
   });
 
   it.each([
-    ["example", "docs/editors.md", "GetDocument has no example in docs/editors.md"],
-    ["test", phrasesTest, "UpsertPhrase has no test in services/phrases that calls it"],
-    ["noun", "packages/cli/src/nouns.ts", `${command}: the command is not named in packages/cli/src/nouns.ts`],
-    ["command's test", commandTest, `${command}: the command is not named in a test of packages/cli or tests/cli`],
-    ["command's guide", "README.md", `${command}: the command is not named in docs/`],
-  ])("names a method or command that lacks its %s", (_what, file, text) => {
+    ["a method without an example", "docs/editors.md", "GetDocument has no example in docs/editors.md"],
+    ["an untested method", phrasesTest, "UpsertPhrase has no test in services/phrases that calls it"],
+    [
+      "an unlisted command",
+      "packages/cli/src/nouns.ts",
+      `${command}: the command is not named in packages/cli/src/nouns.ts`,
+    ],
+    ["an untested command", commandTest, `${command}: the command is not named in a test of packages/cli or tests/cli`],
+    ["a command that no guide names", "README.md", `${command}: the command is not named in docs/`],
+  ])("names %s", (_what, file, text) => {
     write(file, "");
     expect(check()).toEqual(fault(text));
   });
 
-  it("takes only a command that names the method's service for a caller, and no text of the docs", () => {
+  it("counts neither a command that opens another service nor text of the docs as a method's caller", () => {
     const body = "open(OtherService).upsertPhrase({});";
     write(command, `export function putPhrase(world: World): Command { ${body} }`);
     write("docs/phrases.md", "`UpsertPhrase` of PhraseService: client.upsertPhrase({})");
     expect(check()).toEqual(fault("UpsertPhrase has no command of npx vidimus, and no call of the console"));
   });
 
-  it("takes a page for a caller when the console's grant has the method of this service", () => {
+  it("counts a page as a caller only if it calls the method and the console's grant has the method", () => {
     write(command, "export function putPhrase(world: World): Command { }");
     write(page, "phrases.upsertPhrase({});");
     write(grant, '["vidimus.other.v1.OtherService/UpsertPhrase"]');
@@ -120,11 +124,11 @@ describe("the check of the methods", () => {
   });
 
   it.each([
-    ["of another service", "call SchemaService/GetDocument '{}'", false],
-    ["of a stub of another service", "schemas = SchemaServiceStub(channel)\ncall(schemas.GetDocument, x)", false],
-    ["of its own stub", "editor = DocumentServiceStub(channel)\ncall(editor.GetDocument, x)", true],
-    ["of a nameless stub", "call(DocumentServiceStub(channel).GetDocument, x)", true],
-  ])("tells whether an example is the method's: one %s", (_whose, example, isOwn) => {
+    ["refuses another service's call", "call SchemaService/GetDocument '{}'", false],
+    ["refuses another service's stub", "schemas = SchemaServiceStub(channel)\ncall(schemas.GetDocument, x)", false],
+    ["accepts the service's stub", "editor = DocumentServiceStub(channel)\ncall(editor.GetDocument, x)", true],
+    ["accepts a stub without a variable", "call(DocumentServiceStub(channel).GetDocument, x)", true],
+  ])("%s as a method's example", (_whose, example, isOwn) => {
     write("docs/editors.md", example);
     expect(check()).toEqual(isOwn ? noFault : fault("GetDocument has no example in docs/editors.md"));
   });
@@ -137,7 +141,7 @@ describe("the check of the methods", () => {
     expect(check()).toEqual(fault(text));
   });
 
-  it("accepts any name of a method that concerns all tenants or none", () => {
+  it("accepts a method with the effect `platform` or `tenantless`", () => {
     writeRoute("documents", "DocumentService", 'getDocument: "platform"');
     writeRoute("phrases", "PhraseService", 'upsertPhrase: "tenantless"');
     expect(check()).toEqual(noFault);
@@ -145,13 +149,13 @@ describe("the check of the methods", () => {
 
   it.each([
     ["lacks a service", "", "`PublishedDocumentService`", "at the teams door of documents stand DocumentService"],
-    ["has one too many", "`DocumentService`", "`PublishedDocumentService`, `DocumentService`", "at the mesh door"],
+    ["has an extra service", "`DocumentService`", "`PublishedDocumentService`, `DocumentService`", "at the mesh door"],
   ])("names a door whose row in docs/operations.md %s", (_what, teams, mesh, text) => {
     writeDoors(teams, mesh);
     expect(check()).toEqual(fault(text));
   });
 
-  it("finds a command in a test by a function that adds its noun, and not by the words alone", () => {
+  it("accepts a command's test that adds the noun in a function, and none that only has both words", () => {
     write(commandTest, 'const phrases = (...argv: string[]) => run(["phrases", ...argv]);\nphrases("put");');
     expect(check()).toEqual(noFault);
     write(commandTest, 'run(["phrases", "list"]);\nexpect(body).toBe("put");');

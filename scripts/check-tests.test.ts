@@ -32,7 +32,7 @@ function faults(): string[] {
 }
 
 describe("the check of tests", () => {
-  it("names a file with five branches that has no test and no row", () => {
+  it("names a file with five branches that has no test beside it and no row in a README.md", () => {
     expect(faults()).toEqual([unnamed]);
   });
 
@@ -53,7 +53,7 @@ describe("the check of tests", () => {
     expect(faults()).toEqual([]);
   });
 
-  it("names files and tests of a row that do not exist", () => {
+  it("names files and tests in a README.md's table that do not exist", () => {
     write("services/mail/src/README.md", table("| `store/`, `gone.ts` | `test/gone.test.ts` |"));
     expect(faults()).toEqual([
       "services/mail/src/README.md: services/mail/src/gone.ts does not exist",
@@ -61,7 +61,7 @@ describe("the check of tests", () => {
     ]);
   });
 
-  it("names a row without a test", () => {
+  it("names the files of a README.md's row that has no test", () => {
     write("services/mail/src/README.md", table("| `store/` | later |"));
     expect(faults()).toEqual(["services/mail/src/README.md: a test of services/mail/src/store/ does not exist"]);
   });

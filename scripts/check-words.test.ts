@@ -55,15 +55,15 @@ describe("the check of words", () => {
     ["a name of a version", "src/a.ts", "const liveVersion = 1;", '1: the name liveVersion has "live"'],
     ["a name of a transition", "src/a.ts", "moveDocument();", '1: the name moveDocument has "move"'],
     ["a name of a database", "src/a.ts", "const schemaVersion = 1;", '1: the name schemaVersion has "schema"'],
-    ["a name of ingest", "services/delivery/src/a.ts", "openIntake();", '1: the name openIntake has "intake"'],
-    ["a name of intake", "services/documents/src/a.ts", "ingestAll();", '1: the name ingestAll has "ingest"'],
+    ["a name in delivery", "services/delivery/src/a.ts", "openIntake();", '1: the name openIntake has "intake"'],
+    ["a name in documents", "services/documents/src/a.ts", "ingestAll();", '1: the name ingestAll has "ingest"'],
     [
-      "a name of deps",
+      "a name for deps",
       "services/documents/src/rpc/a.ts",
       "type ApplyContext = 1;",
       '1: the name ApplyContext has "context"',
     ],
-    ["a short name of deps", "services/documents/src/rpc/a.ts", "const env = 1;", '1: the name env has "env"'],
+    ["a short name for deps", "services/documents/src/rpc/a.ts", "const env = 1;", '1: the name env has "env"'],
     ["a comment", "src/a.ts", "/** Puts the attempt off. */", '1: the comment has "put off"'],
     ["a comment over lines", "src/a.ts", "/**\n * Gives a lease\n * back.\n */", '2: the comment has "give back"'],
     ["lines of comments", "src/a.ts", "f(); // It is put\n  // off.", '1: the comment has "put off"'],
@@ -97,13 +97,13 @@ describe("the check of words", () => {
     expect(check()).toEqual({ status: 1, faults: [`src/a.test.ts:4: ${length}`] });
   });
 
-  it("fails for a file or folder that ends with utils, helpers, manager or common, but for two known names", () => {
+  it("refuses names that end with utils, helpers, manager or common, save cert-manager and lower-helpers", () => {
     const paths = ["src/common/a.ts", "src/date-utils.ts", "src/helpers.ts", "src/manager/a.ts", "src/utils.ts"];
     for (const path of [...paths, "src/cert-manager.ts", "src/lower-helpers.ts"]) write(path, "");
     expect(check().faults).toEqual(paths.map((path) => `${path}: its name says nothing`));
   });
 
-  it("fails for a word of the vocabulary that it does not know", () => {
+  it("fails for a word that STYLE.md refuses and for which it has no rule", () => {
     write("STYLE.md", vocabulary("hurry, dawdle"));
     expect(check()).toEqual({
       status: 1,

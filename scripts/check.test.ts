@@ -8,7 +8,7 @@ const steps = Array.from(read("check.ts").matchAll(/^ {2}\[(".*")\],$/gm), ([, w
 );
 const programs = readdirSync(import.meta.dirname).filter((name) => /^(?!check\.)[\w-]+\.ts$/.test(name));
 
-it("every scripts/check-*.ts is a step of the check, or runs in an npm script of its own", () => {
+it("every scripts/check-*.ts is a step of scripts/check.ts, or is run by another npm script", () => {
   const scripts = Object.values<string>(JSON.parse(read("../package.json")).scripts).join(" && ");
   const own = new Set(Array.from(scripts.matchAll(/node scripts\/(check-[\w-]+\.ts)(?= &&|$)/g), ([, name]) => name));
   const meant = programs.filter((name) => name.startsWith("check-") && !own.has(name));
@@ -22,7 +22,7 @@ it("scripts/check.ts runs every program in scripts/ that takes --check, and pass
   expect(comparing).not.toHaveLength(0);
 });
 
-it("types, lint, format and proto/ are steps of the check", () => {
+it("scripts/check.ts checks types, lint, format and proto/", () => {
   const tools = ["oxlint --type-aware --type-check --max-warnings 0", "oxfmt --check ."];
   tools.push("buf lint", "buf format --exit-code --diff");
   expect(steps).toEqual(expect.arrayContaining(tools));

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-it("the recipe for a forge runs .ci/run without an action or a registry", () => {
+it("the workflow of a forge runs .ci/run, uses no action, and names no URL or registry", () => {
   const recipe = read(".github/workflows/check.yaml");
   expect(recipe).toMatch(/^ +run: \.ci\/run$/m);
   expect(recipe).not.toMatch(/^\s*-?\s*uses:/m);

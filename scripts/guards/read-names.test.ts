@@ -4,7 +4,7 @@ import { here } from "./tree.ts";
 
 const names = readNames(here);
 
-test.each(Object.keys(names))("the sources have names of the kind %s", (kind) => {
+test.each(Object.keys(names))("readNames finds names of the kind %s", (kind) => {
   expect(names[kind]?.join("")).not.toBe("");
 });
 
@@ -12,7 +12,7 @@ test("the log line of a call, whose level is computed, is among the names", () =
   expect(names["logs"]).toContain('level level === "error" ? { ...line, err: bug } : line, "call"');
 });
 
-test("the log line whose message is computed is among the names with that expression", () => {
+test("a log line whose message is computed is among the names, with the expression as its message", () => {
   expect(names["logs"]).toContain("warn {err} failure");
 });
 

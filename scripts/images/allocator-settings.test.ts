@@ -11,11 +11,11 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const mallocLines = (text: string) =>
   Object.fromEntries(text.matchAll(/\b(MALLOC_\w+)=(\d+)/g).map(([, ...pair]) => pair));
 
-it("the Containerfile has the allocator settings of the programs without their own, such as the gateway", () => {
+it("the Containerfile gives images the allocator settings that the dev stack gives the gateway", () => {
   expect(mallocLines(read("deploy/images/Containerfile"))).toEqual(allocatorSettingsOf("gateway"));
 });
 
-it.each(images)("the manifests give %s the settings of glibc that the dev stack gives it", (image) => {
+it.each(images)("the manifests give %s the allocator settings that the dev stack gives it", (image) => {
   const folder = image === "console" ? "components/console" : workspaceOf(image).replace("services/", "base/");
   expect(mallocLines(read(`deploy/k8s/${folder}/settings.env`))).toEqual(allocatorSettingsOf(image));
 });

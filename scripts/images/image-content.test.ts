@@ -13,12 +13,13 @@ const dir = mkdtempSync(join(tmpdir(), "vidimus-image-content-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 describe("Node", () => {
-  it("has checksums of the version that package.json pins, for x64 and arm64 only", () => {
+  it("has checksums for x64 and arm64 of the version that package.json pins, and none for riscv64", () => {
     const { optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     for (const architecture of ["x64", "arm64"]) {
-      const { version, archive } = nodeReleaseFor(architecture);
+      const { version, archive, archiveSha256, nodeSha256 } = nodeReleaseFor(architecture);
       expect(optionalDependencies[`node-linux-${architecture}`]).toBe(version);
       expect(archive).toBe(`node-v${version}-linux-${architecture}.tar.xz`);
+      for (const checksum of [archiveSha256, nodeSha256]) expect(checksum).toMatch(/^[0-9a-f]{64}$/);
     }
     expect(() => nodeReleaseFor("riscv64")).toThrow("no checksums of Node for riscv64");
   });
@@ -46,7 +47,7 @@ describe("Node", () => {
 });
 
 describe("the workspaces of an image", () => {
-  it("are those that its package names, directly or not, and no others", async () => {
+  it("of the gateway and of the console are those that their package.json needs, each once", async () => {
     const found = await Promise.all(images.map(async (image) => [image, await neededBy(workspaceOf(image))] as const));
     const { gateway, console: ofConsole } = Object.fromEntries(found);
     expect(gateway?.toSorted()).toEqual(["packages/contracts", "packages/kit", "packages/tenancy", "services/gateway"]);
@@ -97,7 +98,7 @@ describe("the bill of materials", () => {
 
   const componentsOf = (bom: object) => (bom as { components: Record<string, unknown>[] }).components;
 
-  it("names Node by its CPE, its checksum and the libraries in it", () => {
+  it("names Node with its CPE, its checksum and the libraries in it", () => {
     expect(componentsOf(describeImage(npm, content))[1]).toMatchObject({
       cpe: "cpe:2.3:a:nodejs:node.js:26.10.0:*:*:*:*:*:*:*",
       hashes: [{ alg: "SHA-256", content: content.node.nodeSha256 }],
@@ -105,13 +106,13 @@ describe("the bill of materials", () => {
     });
   });
 
-  it("names a Debian package by its package URL, as advisories do", () => {
+  it("names a Debian package by a package URL with its distribution and its source package", () => {
     expect(componentsOf(describeImage(npm, content))[2]).toMatchObject({
       purl: "pkg:deb/debian/libc6@2.36-9%2Bdeb12u14?arch=amd64&distro=debian-12&upstream=glibc",
     });
   });
 
-  it("names a base that has its own packages", () => {
+  it("names a base that is given by its digest", () => {
     const base = `gcr.io/distroless/cc-debian13@sha256:${"0a".repeat(32)}`;
     expect(namesOf(describeImage(npm, { ...content, packages: [], base }))).toEqual([
       "fastify",
@@ -127,7 +128,7 @@ describe.runIf(process.platform === "linux")("the libraries of a base", () => {
   });
 
   it.runIf(existsSync("/usr/bin/dpkg"))(
-    "are those of Node, with their packages' entries in dpkg's database",
+    "are copied with the entries of their packages in dpkg's database",
     async () => {
       const into = join(dir, "base");
       const packages = await stageLibraries(libraries(), into);

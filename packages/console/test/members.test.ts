@@ -241,8 +241,8 @@ test("the note of an invitation is shown as text, never as markup", async () => 
   const page = await invite(ada, note, ["writer"]);
   const list = await ada.open(at("/members"));
   const code = new URL(fieldOf(page.text, "secret")).hash.replace("#code=", "");
-  const opened = await new Browser().submit(`${console.origin}/invitation`, { code });
-  for (const { text } of [page, list, opened]) {
+  const invitation = await new Browser().submit(`${console.origin}/invitation`, { code });
+  for (const { text } of [page, list, invitation]) {
     expect(text).not.toContain("<script>alert");
     expect(text).toContain("&#60;script&#62;alert(1)");
   }

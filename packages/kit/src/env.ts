@@ -43,7 +43,7 @@ export class EnvReader {
     return this.#env[name] || undefined;
   }
 
-  /** A whole number within bounds, written in plain decimal digits. */
+  /** A whole number in plain decimal digits. Required unless there is a fallback. */
   int(name: string, { min, max, fallback }: IntegerRule): number {
     const text = this.#env[name] || undefined;
     if (text === undefined) return fallback ?? this.#fault(`${name} is required`, min);

@@ -6,10 +6,8 @@ export function hasByteOrderMark(bytes: Uint8Array): boolean {
 }
 
 /**
- * Checks that bytes can be JSON: UTF-8 without a byte order mark, which a parser reports as an
- * unexpected token that no editor shows.
- *
- * @throws DomainError `invalid` when the bytes are not UTF-8 or begin with a byte order mark
+ * @throws DomainError `invalid` when the bytes are not UTF-8, or begin with a byte order mark: a
+ * parser would report the mark as an unexpected token, which no editor shows
  */
 export function checkJsonBytes(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw new DomainError("invalid", "the body is not UTF-8");

@@ -17,7 +17,9 @@ export interface CopyKeeper<Stated extends Revised, Kept extends Revised> {
    */
   read(): Promise<KeptCopy<Kept> | undefined>;
   /**
-   * Stores a copy, unless a newer one is stored; one as new may be left. @returns the stored copy
+   * Stores a copy, unless a newer one is stored. May leave a stored copy of the same revision.
+   *
+   * @returns the stored copy
    */
   keep(stated: Stated): Promise<Kept>;
 }
@@ -30,7 +32,6 @@ export interface KeptCopy<Kept> {
 interface NewestCopyDeps<Stated extends Revised, Kept extends Revised> {
   /** What is copied, for log lines and the metric `vidimus_<name>_older_total`. */
   readonly name: string;
-  /** Asks the other service for its statement. */
   ask(): Promise<Stated>;
   readonly keeper: CopyKeeper<Stated, Kept>;
   /** Milliseconds after which an unchanged copy is stored again, to renew its age. */

@@ -4,8 +4,8 @@ type TokenValue = string | number;
 const version = 1;
 
 /**
- * Longest token that is decoded by default. Tokens of the services have at most 180 characters,
- * except page tokens of dictionaries and of members, whose readers allow more.
+ * Tokens of ids, times and numbers have at most 180 characters. Those with names, phrases or paths
+ * may have more; their readers pass a greater maximum.
  */
 const charactersMaxDefault = 256;
 

@@ -1,11 +1,10 @@
 /** A fault as a JSON Schema validator (ajv, TypeBox) reports it. */
 export interface SchemaFault {
-  /** The keyword that the value breaks. */
   readonly keyword: string;
   readonly params: object;
   /**
-   * The schema with that keyword. Its `x-must` completes "must be …" where people would not
-   * understand a pattern.
+   * The schema that has the keyword. Its `x-must` completes "must be …", for example where people
+   * would not understand a pattern.
    */
   readonly schema?: unknown;
   /** The validator's own message, for keywords that `describeFault` does not know. */
@@ -75,7 +74,6 @@ function knownMembers(schema: unknown): string {
   return `; there are ${Object.keys(properties).join(", ")}`;
 }
 
-/** The sentences for the two keywords that bound a range. */
 function ranges(between: string, beyond: string, lower: string, upper: string, unit: string): Record<string, Sentence> {
   const counted = (count: unknown) =>
     `${JSON.stringify(count)}${unit === "" ? "" : ` ${unit}${count === 1 ? "" : "s"}`}`;

@@ -76,7 +76,7 @@ const knowing = (user: ReturnType<typeof nkeys.createUser>) =>
 
 // The tests of these three groups run at the same time, because most of their time is waiting.
 describe.concurrent("NATS_CREDS", () => {
-  it("opens a broker that knows users by their JWTs", async () => {
+  it("connects to a broker that knows users by their JWTs", async () => {
     await using setup = await openSetup();
     const jwts = makeJwtBroker();
     await setup.startServer(jwts.config);
@@ -113,7 +113,7 @@ describe.concurrent("NATS_NKEY_SEED", () => {
     await isUp(opened.bus);
   });
 
-  it("is replaced while a bus is open, without being logged", async () => {
+  it("is replaced while a bus is open, and appears in no log line", async () => {
     await using setup = await openSetup();
     const { server, opened } = await openWithFirst(setup);
     await setup.put("seed", seedOf(second));
@@ -287,7 +287,7 @@ describe("a setting of the broker that cannot be used stops the start", () => {
     expect(fault).not.toMatch(/hunter2|SU[A-Z2-7]{20}/);
   });
 
-  it("such as a seed instead of its file's name, which the error does not quote", async () => {
+  it("NATS_NKEY_SEED with a seed instead of a file's name, and the error does not quote the seed", async () => {
     await using setup = await openSetup();
     const seed = seedOf(nkeys.createUser()).trim();
     const open = () => setup.openBus({ NATS_NKEY_SEED: seed });

@@ -84,6 +84,8 @@ describe("code of version 5", () => {
   test.each(["on", "prepare"] as const)("does not migrate a newer database back with MIGRATE=%s", async (mode) => {
     await bring(6, "rewritten");
     await expect(ensureDatabaseVersion(mongo, codeOf(5), mode)).rejects.toThrow("start newer code");
+    const state = await mongo.db.collection("database_version").findOne();
+    expect(state).toMatchObject({ version: 6, phase: "rewritten" });
   });
 
   test("starts on a new database whose state another process is just writing", async () => {
@@ -160,7 +162,7 @@ test("eight starts on a new database at the same time all succeed", async () => 
   await Promise.all(Array.from({ length: 8 }, () => ensureDatabaseVersion(mongo, codeOf(5), "on")));
 });
 
-test("eight migrations at once leave a database as a single one does", async () => {
+test("eight migrations at once bring a database and all its rows to the code's version", async () => {
   await ensureDatabaseVersion(mongo, codeOf(3), "on");
   await rows().insertMany(Array.from({ length: 100 }, (_, index) => ({ _id: `${index}`, shape: 3 })));
   await Promise.all(Array.from({ length: 8 }, () => migrate(mongo, codeOf(6), "on")));

@@ -65,7 +65,7 @@ describe("a message for which the handler throws", () => {
     expect(await failures()).toEqual({ [subject]: 2 });
   });
 
-  it("is logged once when it is the first of several", async () => {
+  it("is logged, and a second one right after it is not", async () => {
     await using stack = new AsyncDisposableStack();
     const { said } = await broadcastThree(stack);
     expect(said("no reference")).toHaveLength(1);
@@ -144,7 +144,7 @@ describe("a connection that nats.js has closed for good", () => {
 });
 
 describe.concurrent("a connection that is open and receives nothing", () => {
-  it("is reported by ping, and replaced", async () => {
+  it("makes `ping` fail until it is replaced by one that receives broadcasts", async () => {
     await using stack = new AsyncDisposableStack();
     const subject = testDatabaseName("subject");
     const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
@@ -207,7 +207,7 @@ describe.concurrent("a broker that hangs while connections to it are made", () =
 });
 
 describe.concurrent("the broker at the URL", () => {
-  it("is logged once while it cannot be reached, by its address, and without credentials", async () => {
+  it("has one log line for several failed attempts, with its address and without credentials", async () => {
     await using stack = new AsyncDisposableStack();
     let attempts = 0;
     const refusing = stack.use(createServer((socket) => void (attempts++, socket.destroy())));
@@ -221,7 +221,7 @@ describe.concurrent("the broker at the URL", () => {
     expect(lines[0]).not.toMatch(/hunter2|ida/);
   });
 
-  it("is refused at once when the URL cannot be read, without quoting its password", async () => {
+  it("is refused at once when its URL is of http, without quoting the password", async () => {
     await using stack = new AsyncDisposableStack();
     const open = () => openBus(stack, "http://ida:hunter2@broker");
     expect(open).toThrow(ConfigError);

@@ -51,8 +51,8 @@ async function streamInfo() {
 const settings = { subjects: stream.subjects, bytesMax: stream.bytesMax };
 const soon = { timeout: 10_000, interval: 100 };
 
-describe("a stream that is kept", () => {
-  it("keeps broadcasts of its subjects", async () => {
+describe("keepStream", () => {
+  it("makes a stream that stores broadcasts of its subjects", async () => {
     opened.push(await startBroker());
     const bus = openBus("keeper");
     bus.keepStream(stream);
@@ -62,7 +62,7 @@ describe("a stream that is kept", () => {
     await expect.poll(streamInfo, soon).toMatchObject({ messages: 1 });
   });
 
-  it("takes over settings that a newer process has", async () => {
+  it("gives an existing stream the settings that are asked for last", async () => {
     opened.push(await startBroker());
     openBus("keeper").keepStream(stream);
     await expect.poll(streamInfo, soon).toMatchObject(settings);
@@ -70,7 +70,7 @@ describe("a stream that is kept", () => {
     await expect.poll(streamInfo, soon).toMatchObject({ subjects: ["test.*", "more"], bytesMax: 32_768 });
   });
 
-  it("is there again after the broker was killed and its store wiped", async () => {
+  it("makes the stream again when the broker was killed and comes back with an empty store", async () => {
     const bus = openBus("keeper");
     bus.keepStream(stream);
     const first = await startBroker("first");
@@ -83,18 +83,18 @@ describe("a stream that is kept", () => {
 });
 
 describe("the event bus", () => {
-  it("works once there is a broker, and does not send what was broadcast before", async () => {
+  it("drops broadcasts made before there is a broker, and delivers later ones", async () => {
     const bus = openBus("early");
-    bus.broadcast("evict", bytes("lost"));
     const received: string[] = [];
     bus.onBroadcast("evict", (data) => received.push(text(data)));
+    bus.broadcast("evict", bytes("lost"));
     opened.push(await startBroker());
     await vi.waitFor(() => bus.ping(), soon);
     bus.broadcast("evict", bytes("key"));
     await expect.poll(() => received, soon).toEqual(["key"]);
   });
 
-  it("passes on no broadcast once the subscription is disposed", async () => {
+  it("stops passing broadcasts to a subscription once it is disposed", async () => {
     opened.push(await startBroker());
     const bus = openBus("both");
     const [left, kept]: string[][] = [[], []];
@@ -110,7 +110,7 @@ describe("the event bus", () => {
     expect(left).toEqual(["a"]);
   });
 
-  it("broadcasts to the processes that are subscribed", async () => {
+  it("delivers a broadcast to a subscriber on another bus", async () => {
     opened.push(await startBroker());
     const sender = openBus("sender");
     const listener = openBus("listener");

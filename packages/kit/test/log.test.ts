@@ -57,17 +57,17 @@ test("a line about an error contains its type, kind and message, and its cause w
   });
 });
 
-test("a line about an error contains no unknown property of its cause", () => {
+test("the property `secret` of an error's cause is not logged", () => {
   expect(lineOf(new DomainError("unavailable", "not now", { cause }))).not.toContain("hunter2");
 });
 
-test("an error that causes itself does not break the line", () => {
+test("an error that is its own cause still makes a line of JSON", () => {
   const error = new Error("round");
   error.cause = error;
   expect(JSON.parse(lineOf(error))).toMatchObject({ err: { message: "round", cause: { message: "round" } } });
 });
 
-test("a thrown text is logged without being quoted", () => {
+test("a thrown string is logged by its type, without its text", () => {
   const line = lineOf("the whole body");
   expect(JSON.parse(line)).toMatchObject({ err: { type: "string", message: "thrown without an Error" } });
   expect(line).not.toContain("whole body");

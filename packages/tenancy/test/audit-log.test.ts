@@ -33,7 +33,7 @@ afterAll(() => mongo[Symbol.asyncDispose]());
 
 const sheds = () => mongo.db.collection<{ _id: string; colour: string }>("sheds");
 
-test("a change and its entry are stored together", async () => {
+test("a change is stored, and with it an entry that holds its author, action, subject and detail", async () => {
   await audit.transact(async (session, record) => {
     await sheds().insertOne({ _id: "shed", colour: "red" }, { session });
     await record(by, change);
@@ -54,7 +54,7 @@ test("a change is logged once it is stored, in one line without the detail", asy
   expect(lines).toEqual([{ audit: entry!.entryId, ...by, ...shown }]);
 });
 
-test("a change that fails after its entry leaves neither the change nor the entry nor a log line", async () => {
+test("when a change fails after its entry was recorded, no change, entry or log line remains", async () => {
   const before = await audit.list(query);
   const failing = audit.transact(async (session, record) => {
     await sheds().updateOne({ _id: "shed" }, { $set: { colour: "blue" } }, { session });
@@ -67,7 +67,7 @@ test("a change that fails after its entry leaves neither the change nor the entr
   expect(lines).toEqual([]);
 });
 
-test("a change that a conflict repeats is stored and logged once", async () => {
+test("a change that is repeated after a write conflict is stored and logged once", async () => {
   let tries = 0;
   await audit.transact(async (session, record) => {
     await record(by, change);
@@ -84,8 +84,9 @@ test("a change that a conflict repeats is stored and logged once", async () => {
 });
 
 test("tenants whose ids begin alike, and the platform, see none of each other's entries", async () => {
-  for (const tenantId of ["ac", "acm", "acme0", "acme_", ""]) {
-    await audit.transact((_, record) => record(by, { ...change, tenantId }));
+  const others = ["ac", "acm", "acme0", "acme_", ""];
+  for (const tenantId of others) await audit.transact((_, record) => record(by, { ...change, tenantId }));
+  for (const tenantId of others) {
     expect((await audit.list({ ...query, tenantId })).map((entry) => entry.tenantId)).toEqual([tenantId]);
   }
   expect(await audit.list(query)).toHaveLength(2);

@@ -24,7 +24,7 @@ it("the guard tells newer snapshots, repeats and older ones apart", async () => 
   expect(outcomes).toEqual(["newer", "newer", "same", "older", "newer"]);
 });
 
-it("the guard counts tenants and documents apart", async () => {
+it("the guard compares a sequence only with those of the same document and tenant", async () => {
   const guard = sequenceGuard(new Map());
   await guard(snapshot(5), () => {});
   expect(await guard(snapshot(1, "e"), () => {})).toBe("newer");

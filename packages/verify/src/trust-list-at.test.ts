@@ -59,7 +59,7 @@ const down = async () => {
   throw new TypeError("fetch failed");
 };
 
-it("the trust list is fetched once for all who wait", async () => {
+it("three look-ups at the same time share one fetch of the trust list", async () => {
   const list = open();
   const found = await Promise.all([1, 2, 3].map(() => list.keyFor("a", signedAt)));
   expect(found).toEqual([key("a"), key("a"), key("a")]);
@@ -126,7 +126,7 @@ it("a newer list is fetched past a cache that has an older one", async () => {
   expect(asked).toEqual([undefined, "no-cache"]);
 });
 
-it("a cache is passed once for a thousand bad keys that arrive together", async () => {
+it("1,000 look-ups at once of keys unknown or not valid yet cause one fetch past caches", async () => {
   const { asked, list } = await openBehindCache();
   await list.keyFor("b", signedAt);
   clock += minute;
@@ -136,7 +136,7 @@ it("a cache is passed once for a thousand bad keys that arrive together", async 
   expect(asked).toEqual([undefined, "no-cache", "no-cache"]);
 });
 
-it("a revoked key is forgotten within the hour", async () => {
+it("a key that is no longer listed is not found once the list is an hour old", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   listed = [key("b")];
@@ -144,7 +144,7 @@ it("a revoked key is forgotten within the hour", async () => {
   expect(await list.keyFor("a", signedAt)).toBeUndefined();
 });
 
-it("while the platform is down, one attempt a minute is made to fetch the list", async () => {
+it("while the list is under two hours old, a failed fetch is repeated only after a minute", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   answer = down;
@@ -168,7 +168,7 @@ it("the list is used for two hours while the platform is down", async () => {
   await expect(list.keyFor("a", signedAt)).rejects.toThrow(TrustListUnavailable);
 });
 
-it("while no list can be fetched, keyFor finds keys of an earlier list, and throws for any other key", async () => {
+it("until a first list is accepted, each keyFor fetches again, and throws why that failed", async () => {
   const list = open();
   answer = down;
   await expect(list.keyFor("a", signedAt)).rejects.toThrow("https://vidimus.example/api/keys could not be fetched");
@@ -178,15 +178,21 @@ it("while no list can be fetched, keyFor finds keys of an earlier list, and thro
     answer = () => stated(body === null ? body : { active: null, ...body });
     await expect(list.keyFor("a", signedAt)).rejects.toThrow("is refused: body: it is no trust list");
   }
+  expect(fetches).toHaveLength(7);
   answer = () => stated({ active: null, keys: listed });
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
+});
+
+it("while no list can be fetched, keyFor finds a key of the earlier list, and throws for another key", async () => {
+  const list = open();
+  await list.keyFor("a", signedAt);
   answer = down;
   clock += minute;
   await expect(list.keyFor("b", signedAt)).rejects.toThrow(TrustListUnavailable);
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
 });
 
-it("a trust list is refused when its list key is not that of the first list", async () => {
+it("without a root, a list is refused when its list key is not that of the first list", async () => {
   const list = open();
   await list.keyFor("a", signedAt);
   listed = [key("a"), key("planted")];
@@ -197,7 +203,7 @@ it("a trust list is refused when its list key is not that of the first list", as
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
 });
 
-it("a list of an older revision than the newest one is refused", async () => {
+it("a list with a lower revision than the accepted one is refused", async () => {
   revision = 5;
   const list = open();
   await list.keyFor("a", signedAt);
@@ -207,7 +213,7 @@ it("a list of an older revision than the newest one is refused", async () => {
   await expect(list.keyFor("planted", signedAt)).rejects.toThrow("is refused: revision: 4 was taken back, 5 is newer");
 });
 
-it("a restarted process with the revision and key that `onList` told refuses an older list", async () => {
+it("with the `revision` and `listKey` that `onList` got, an older list or another list key is refused", async () => {
   const lists: VerifiedTrustList[] = [];
   revision = 5;
   await open({ onList: (each) => void lists.push(each) }).keyFor("a", signedAt);
@@ -217,10 +223,14 @@ it("a restarted process with the revision and key that `onList` told refuses an 
   revision = 4;
   await expect(restarted.keyFor("a", signedAt)).rejects.toThrow("4 was taken back");
   revision = 6;
+  const genuine = answer;
+  answer = () => stated({ active: "a", keys: listed }, listStater());
+  await expect(restarted.keyFor("a", signedAt)).rejects.toThrow("is refused: chain: another list key");
+  answer = genuine;
   expect(await restarted.keyFor("a", signedAt)).toEqual(key("a"));
 });
 
-it("a list key that the pinned root did not delegate to is refused, and the list before stays in use", async () => {
+it("a list key that the pinned root did not delegate to is refused, and the earlier list stays in use", async () => {
   const list = open({ root: stater.root });
   expect(await list.keyFor("a", signedAt)).toEqual(key("a"));
   const renewed = listStater();

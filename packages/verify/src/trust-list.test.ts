@@ -18,17 +18,17 @@ it.each([
   expect(validAt(key, new Date(time))).toBe(expected === "valid");
 });
 
-it("a key without an end is valid at any time from its beginning on", () => {
+it("a key without an end is valid ten years after its beginning, and not before it", () => {
   expect(validAt({ ...key, validUntil: null }, new Date("2036-01-01"))).toBe(true);
   expect(validAt({ ...key, validUntil: null }, new Date("2025-01-01"))).toBe(false);
 });
 
-it("a key with a malformed time is never valid", () => {
+it("a key with a malformed beginning or end is not valid", () => {
   expect(validAt({ ...key, validFrom: "soon" }, new Date("2026-01-15"))).toBe(false);
   expect(validAt({ ...key, validUntil: "late" }, new Date("2026-01-15"))).toBe(false);
 });
 
-it("the members of an entry are strings, and only its end may be null", () => {
+it("isTrustedKey accepts an entry whose members are strings, and null only as its `validUntil`", () => {
   expect(isTrustedKey(key)).toBe(true);
   for (const entry of [null, undefined, "key", [], {}]) expect(isTrustedKey(entry)).toBe(false);
   for (const name of Object.keys(key)) {

@@ -50,7 +50,7 @@ describe("the vector, computed by other software", () => {
     await expect(verify(vector, { listKey: vector.listKey })).resolves.toMatchObject(verified);
   });
 
-  test("is refused from the end of its delegation on", async () => {
+  test("is refused for its delegation, not its age, from the end of the delegation on", async () => {
     const at = vector.delegatedUntil.getTime();
     expect(await refusalOf(vector, { root: vector.root }, at)).toContain("delegation: it ended");
     expect(await refusalOf(vector, { root: vector.root }, at - 1)).toContain("age:");
@@ -83,10 +83,13 @@ test("a list to which a backdated key was added after it was stated is refused",
   expect(await refusalOf({ ...state(), body })).toContain("digest: another list was stated");
 });
 
-test("a forged list, with a list key and a root of its own, is refused under the pinned ones", async () => {
+test("a forged list, with a list key and a root of its own, is refused when root or list key is pinned", async () => {
   const forged = listStater().state({ ...list, keys: [entry, newEntry()] }, { revision: 6, issuedAt: now });
   expect(await refusalOf(forged)).toContain("chain: the pinned root did not delegate");
   expect(await refusalOf(forged, { listKey })).toContain("chain: another list key");
+});
+
+test("under a pinned root, a delegation of another list key or by another root is refused", async () => {
   const { delegate, state: stateAs } = listStater();
   const borrowed = stateAs(list, { issuedAt: now, delegation: stater.delegate(now + hourMs) });
   expect(await refusalOf(borrowed)).toContain("chain: the root delegated to another list key");
@@ -100,16 +103,17 @@ test("a list without a delegation is accepted only where no root is pinned", asy
   await expect(verify(bare, {})).resolves.toMatchObject({ listKey, delegatedUntil: undefined });
 });
 
-test("a list whose delegation has ended is refused under a root", async () => {
+test("a list whose delegation has ended is refused when a root is pinned", async () => {
   const ended = stater.state(list, { issuedAt: now, delegation: stater.delegate(now) });
   expect(await refusalOf(ended)).toContain("delegation: it ended");
 });
 
-test("a list without a statement and its signature is refused even when nothing is pinned", async () => {
+test("a list without a statement or its signature is refused even when nothing is pinned", async () => {
   const { body } = state();
   for (const [statement, signature] of [
     [null, null],
     ["", ""],
+    [null, state().headers["vidimus-trust-signature"]],
     [state().headers["vidimus-trust-statement"], null],
     [state().headers["vidimus-trust-statement"], 'keyid="\\"", sig=1'],
   ] as const) {

@@ -55,6 +55,7 @@ describe("WEBHOOK_PROXY", () => {
     "%j is refused with a fault that does not quote it",
     (value) => {
       expect(() => proxyOf(value)).toThrow(/^WEBHOOK_PROXY must be http:\/\/host:port[^"]*$/);
+      expect(() => proxyOf(value)).not.toThrow(value);
       expect(() => proxyOf(value)).not.toThrow(/secret/);
     },
   );

@@ -9,7 +9,7 @@ export interface Supervised extends AsyncDisposable {
 
 export interface SupervisorEvents {
   onStart(name: string, pid: number | undefined): void;
-  /** The process ended by itself and will be restarted. */
+  /** The process ended, and will be restarted. */
   onExit(name: string, exit: ChildExit): void;
   /** A restart failed and will be tried again. */
   onFault(name: string, error: unknown): void;
@@ -17,7 +17,7 @@ export interface SupervisorEvents {
 
 const restartDelayMs = 100;
 const restartDelayMsMax = 1_500;
-/** After this time an exit counts as unrelated to the start, and the restart delay is reset. */
+/** An exit after this time is not the fault of the start, so the restart delay is reset. */
 const stableMs = 10_000;
 
 /**

@@ -1,11 +1,6 @@
 import type { DevJson } from "./dev-json.ts";
 
-/**
- * Returns what `npm start` prints when all processes run: addresses, an API key and commands to
- * try.
- *
- * @param consoleLink signs in to the console once
- */
+/** Returns what `npm start` prints when all processes run. */
 export function welcome(dev: DevJson, consoleLink: string | undefined): string {
   const apiKey = dev.tenants[0]?.apiKey ?? "";
   return `

@@ -42,8 +42,8 @@ const starters: Readonly<Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise
 };
 
 /**
- * Starts the services in this process, for end-to-end tests. They get new databases on the given
- * MongoDB, and a NATS server of their own because the name of their stream is fixed.
+ * Starts the services, for end-to-end tests, with new databases on the given MongoDB, and with a
+ * NATS server of their own because the name of their stream is fixed.
  *
  * @param options.env further settings, for example `{ IP_RATE_LIMIT: "off" }`; addresses, ports and
  * databases stay those of the constellation
@@ -92,7 +92,6 @@ export async function openConstellation(options: {
   };
 }
 
-/** Starts a broker, and makes users on a MongoDB that has access control. */
 async function openBacking(
   stack: AsyncDisposableStack,
   dir: string,

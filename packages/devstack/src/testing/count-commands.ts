@@ -1,10 +1,7 @@
 import { type MongoCommand, mongoCommands } from "@vidimus/kit/mongo/mongo";
 
 export interface CommandCounter extends Disposable {
-  /**
-   * Runs `work`. Returns the commands that the service sent meanwhile, in order, for example "find
-   * heads".
-   */
+  /** Returns the commands that the service sent during `work`, in order, each like "find heads". */
   during(work: () => Promise<unknown>): Promise<string[]>;
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Returns a new database name. Call it once in a test file, so that files do not share data. */
+/** Returns a new database name, because all test files share one MongoDB. */
 export function testDatabaseName(label = "test"): string {
   return `${label}_${randomBytes(6).toString("hex")}`;
 }

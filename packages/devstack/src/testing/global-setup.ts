@@ -20,8 +20,8 @@ declare module "vitest" {
 }
 
 /**
- * Starts one mongod and one nats-server for the tests of a project, which read their URLs with
- * `inject("mongoUrl")` and `inject("natsUrl")`.
+ * Starts one mongod and one nats-server for the tests of a project, unless MONGODB_URL and NATS_URL
+ * name others. Tests read the URLs with `inject("mongoUrl")` and `inject("natsUrl")`.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await using stack = new AsyncDisposableStack();

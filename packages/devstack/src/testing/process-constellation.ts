@@ -10,19 +10,18 @@ import { freePorts } from "./free-ports.ts";
 export interface ProcessConstellation extends AsyncDisposable {
   readonly dev: DevJson;
   readonly stateDir: string;
-  /** Environment of the processes that start from now on; a test may change it. */
+  /** Environment of services and console that start from now on; a test may change it. */
   readonly env: NodeJS.ProcessEnv;
   /** Reads dev.json again: pids differ after a restart. */
   current(): Promise<DevJson>;
 }
 
 /**
- * Starts the same processes as `npm start`, for tests that kill processes and for benchmarks, and
- * with `--mtls` when VIDIMUS_TEST_MTLS is `on`.
+ * Starts what `npm start` starts, the console only if `also` says so; with certificates when
+ * VIDIMUS_TEST_MTLS is `on`. For tests that kill processes, and for benchmarks.
  *
  * @param env settings that override this process's environment
  * @param replicas services with more than one process
- * @param also whether the console starts, too
  */
 export async function openProcessConstellation(
   env: NodeJS.ProcessEnv = {},

@@ -1,15 +1,15 @@
 import type { Db, Document, Filter } from "mongodb";
 
-/** What MongoDB does for a database, as its profiler notes it: one entry for each command. */
+/**
+ * What MongoDB does for a database, as its profiler notes it: one entry for each command, but one
+ * for each statement of an update or a delete.
+ */
 interface Profile extends AsyncDisposable {
   /** The entries so far that match, in their order. */
   find(which: Filter<Document>): Promise<Document[]>;
 }
 
-/**
- * Size of the capped collection. It holds all entries of a test, even when a fault makes the test
- * send far too many commands.
- */
+/** Holds all entries of a test, even when a fault makes the test send far too many commands. */
 const bytesMax = 64 * 1024 * 1024;
 
 /** Profiles a database from now on. Earlier entries are dropped. */
@@ -26,7 +26,6 @@ export async function openProfile(db: Db): Promise<Profile> {
   };
 }
 
-/** Runs `work`. Returns its result and the matching entries that the profiler made meanwhile. */
 export async function profiled<Result>(
   db: Db,
   which: Filter<Document>,

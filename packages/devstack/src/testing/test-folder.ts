@@ -16,8 +16,6 @@ const spaceMin = 4 * 2 ** 30;
  * work keeps busy holds writes up for seconds, and tests of time-outs would take that for a fault
  * of the platform. The folder is removed when it is disposed of or this process exits; after a
  * kill, by the next process that makes such a folder.
- *
- * @param label part of its name
  */
 export function openTestFolder(label: string): TestFolder {
   const root = hasSpace(memory) ? memory : tmpdir();
@@ -35,10 +33,7 @@ export function openTestFolder(label: string): TestFolder {
   };
 }
 
-/**
- * Whether the folder can be written to and has enough space, and the machine enough free memory.
- * The space that Linux states for a folder in memory is only its limit.
- */
+/** The space that Linux states for a folder in memory is only its limit, so free memory counts. */
 function hasSpace(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);

@@ -1,14 +1,11 @@
 import { LoopTurns } from "./loop-turns.ts";
 
-/**
- * Requests begin during one turn of the event loop for at most this time. The first request of a
- * turn may always begin.
- */
+/** Requests begin at once until this time after the first request of a turn of the event loop. */
 const turnMsMax = 5;
 /**
- * Once the work of a turn weighs this much, in requests, nothing more begins in it; about 5 ms. It
- * limits the work that requests announce for later in the turn. It also limits the waiting requests
- * that begin in a turn, each of which counts as at least one.
+ * This many requests take about 5 ms. Limits, for each turn, the work that requests announce for
+ * later in it, in requests, and the waiting requests that begin in it, each of which counts as the
+ * work that it announced, but at least as one.
  */
 const turnWeightMax = 16;
 

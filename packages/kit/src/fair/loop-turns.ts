@@ -2,10 +2,7 @@ import { TurnQueue } from "./turn-queue.ts";
 
 interface LoopTurnsOptions<Item> {
   begin(item: Item): void;
-  /**
-   * Called at the start of each turn. Here the owner of the `LoopTurns` resets what it counts by
-   * turn.
-   */
+  /** Called at the start of each turn, for the owner to reset what it counts by turn. */
   renew(): void;
   /**
    * Once the items that began in a turn weigh this much, no further one begins in it; an item
@@ -39,12 +36,11 @@ export class LoopTurns<Item> {
     this.schedule();
   }
 
-  /** Removes an item that waits. */
   leave(key: string, item: Item): void {
     this.#waiting.remove(key, item);
   }
 
-  /** Schedules the next turn. @returns false when it was scheduled already */
+  /** @returns false when the next turn was scheduled already */
   schedule(): boolean {
     if (this.#isScheduled) return false;
     this.#isScheduled = true;

@@ -25,9 +25,7 @@ export class ReadTurns {
   });
   #bytes = 0;
 
-  /**
-   * Counts bytes that were read of a body. Pauses the body when the bytes of this turn are used up.
-   */
+  /** Counts bytes read of a body, and pauses the body when those of this turn are used up. */
   count(tenantId: string, body: Body, bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > turnBytesMax) {

@@ -3,11 +3,11 @@ import { TurnQueue } from "./turn-queue.ts";
 
 interface TenantSlotsOptions {
   readonly capacity: number;
-  /** Most slots that one tenant holds; with `mayExceed`, while tenants below their share wait. */
+  /** Most slots that one tenant holds, those that rest included; see `mayExceed`. */
   readonly share: number;
   /**
-   * Whether a tenant may hold more than its share while no tenant below its share waits. Meant for
-   * slots that are held for milliseconds.
+   * Whether a tenant may take more than its share while no tenant below its share waits. Meant for
+   * slots that are held for milliseconds, because a tenant that comes then waits for a release.
    */
   readonly mayExceed?: boolean;
   /**
@@ -16,7 +16,6 @@ interface TenantSlotsOptions {
    * and go behind it, so it gets again the slot that it releases.
    */
   readonly turnEndsLate?: boolean;
-  /** Limits the time that a caller waits for a slot. */
   readonly wait?: {
     readonly msMax: number;
     /**

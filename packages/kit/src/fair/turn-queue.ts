@@ -56,7 +56,6 @@ export class TurnQueue<Item> {
     return taken;
   }
 
-  /** Moves a key behind all other keys. */
   endTurn(key: string): void {
     const line = this.#lines.get(key);
     if (line) this.#endTurn(key, line);

@@ -5,10 +5,7 @@ import { LoopTurns } from "./loop-turns.ts";
  */
 const sliceMs = 5;
 
-/**
- * Runs work of a tenant on the event loop, at once when the turn has time left, else in a later
- * turn. Throws or rejects with what `work` throws.
- */
+/** Throws or rejects with what `work` throws. */
 type TakeTurn = <T>(tenantId: string, work: () => T) => T | Promise<T>;
 
 /**

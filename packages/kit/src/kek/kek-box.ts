@@ -29,7 +29,7 @@ export function isWrappedBy(envelope: Uint8Array, { header }: Kek): boolean {
 }
 
 /**
- * Finds the KEK that wrapped an envelope. Returns it with the encrypted parts, without the header.
+ * Returns the KEK that wrapped an envelope, and the envelope without its header.
  *
  * @param name what is sealed, for the message
  * @throws ConfigError when none of `keks` wrapped the envelope, Error when its format is unknown

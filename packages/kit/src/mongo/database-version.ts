@@ -4,7 +4,6 @@ import { type DatabaseIndexes, ensureIndexes, missingIndexes } from "./indexes.t
 import type { Mongo } from "./mongo.ts";
 import { type VersionState, VersionStates, startOver } from "./version-state.ts";
 
-/** The parts of `Mongo` that a migration step uses. */
 export type VersionedDatabase = Pick<Mongo, "client" | "db">;
 
 /**
@@ -25,10 +24,7 @@ export interface VersionStep {
   rewrite(database: VersionedDatabase): Promise<void>;
 }
 
-/**
- * What a service's code needs of its database: a version, the steps that lead to it, and the
- * indexes.
- */
+/** What a service's code needs of its database. */
 export interface DatabaseVersion {
   /**
    * Version of a database before the first step. Until the first release it is raised when rows
@@ -51,7 +47,6 @@ export interface DatabaseVersion {
  */
 export type MigrateMode = "on" | "prepare" | "off";
 
-/** The version that the code expects. */
 export function versionOf({ base, steps }: Pick<DatabaseVersion, "base" | "steps">): number {
   return base + steps.length;
 }
@@ -90,7 +85,7 @@ export async function ensureDatabaseVersion(
  * Takes every step that `mode` allows. It may be killed anywhere and run again, and several
  * processes may run it at once.
  *
- * @returns the versions before and after; 0 before for a new database
+ * @returns the versions before, 0 for a new database, and after
  * @throws ConfigError when the database has rows but no version: an earlier build made it
  */
 export async function migrate(

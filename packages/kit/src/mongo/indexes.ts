@@ -5,14 +5,11 @@ import type { Collection, Db, Document } from "mongodb";
  * its key or its name.
  */
 export interface Index {
-  /** Columns in order: 1 ascending, -1 descending. */
   readonly key: Readonly<Record<string, 1 | -1>>;
   readonly unique?: true;
   /** Leaves out rows that have none of the columns. */
   readonly sparse?: true;
-  /** Only rows that match are indexed. */
   readonly partialFilterExpression?: Document;
-  /** Rows are deleted this many seconds after the time in the column. */
   readonly expireAfterSeconds?: number;
 }
 
@@ -21,7 +18,6 @@ export type CollectionIndexes = Readonly<Record<string, Index>>;
 
 export type DatabaseIndexes = Readonly<Record<string, CollectionIndexes>>;
 
-/** Makes the indexes that do not exist yet. Idempotent. */
 export async function ensureIndexes(db: Db, indexes: DatabaseIndexes): Promise<void> {
   const collections = Object.entries(indexes).map(async ([collection, own]) => {
     const descriptions = Object.entries(own).map(([name, index]) =>
@@ -46,7 +42,6 @@ async function readIndexes(rows: Collection): Promise<Index[]> {
   try {
     return await rows.listIndexes().toArray();
   } catch (error) {
-    // The collection does not exist yet, so it has no indexes.
     if (error instanceof Error && "codeName" in error && error.codeName === "NamespaceNotFound") return [];
     throw error;
   }

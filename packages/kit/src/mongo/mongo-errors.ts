@@ -75,7 +75,6 @@ export function isSnapshotTooOld(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === 239;
 }
 
-/** Whether a unique index refused a row. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === 11000;
 }

@@ -5,7 +5,6 @@ import { ConfigError } from "../env.ts";
 
 /** A command to mongod as `mongoCommands` publishes it, without its content. */
 export interface MongoCommand {
-  /** `appName` of the client that sent the command. */
   readonly appName: string;
   readonly database: string;
   /** Name of the command, for example `find`. */
@@ -22,12 +21,12 @@ export interface MongoCommand {
 export const mongoCommands = channel("vidimus:mongo-command");
 
 interface MongoOptions {
-  /** Connection string of a replica set. */
+  /** Connection string of a replica set or a sharded cluster. */
   url: string;
   database: string;
-  /** Name of the service, shown in the server's logs. Fail points in tests select by it. */
+  /** Shown in the server's logs. Fail points and command counts of tests select by it. */
   appName: string;
-  /** Most connections; 20 by default. */
+  /** Most connections to each server; 20 by default. */
   poolSizeMax?: number;
 }
 
@@ -87,9 +86,9 @@ function createClient(options: MongoOptions): MongoClient {
 }
 
 /**
- * Refuses zlib, which the driver uses only when the URL asks for it: a mongod without the fix for
- * CVE-2025-14847 leaks memory to clients that use it, and operators must be free to start mongod
- * with `--networkMessageCompressors snappy,zstd`.
+ * Refuses zlib, so that operators can switch it off in mongod: without the fix for CVE-2025-14847
+ * mongod gives its memory away to whoever sends zlib. The driver uses zlib only when the URL asks
+ * for it.
  *
  * @throws Error when the client's URL asks for zlib
  */

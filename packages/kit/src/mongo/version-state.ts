@@ -29,9 +29,9 @@ export class VersionStates {
   }
 
   /**
-   * Undefined for a new database, which has no other collection.
+   * Undefined for a new database, which has neither a state nor other collections.
    *
-   * @throws ConfigError when it has other collections but no state: an earlier build made it
+   * @throws ConfigError when the database has collections but no state: an earlier build made it
    */
   async read(): Promise<VersionState | undefined> {
     // The collections are listed before the state is read: a process that founds the database

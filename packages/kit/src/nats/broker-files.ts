@@ -5,7 +5,7 @@ import { LiveFiles } from "../live-files.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type BrokerSettings, parseBrokerFiles, readBrokerFiles } from "./broker-settings.ts";
 
-/** What the files of the settings hold. */
+/** The content of the files that `BrokerSettings` name. */
 export interface BrokerFiles {
   /** Of NATS_CREDS or NATS_NKEY_SEED; empty without either. */
   readonly credentials: Uint8Array;
@@ -41,7 +41,7 @@ function contextOf(pem: readonly Buffer[]): SecureContext {
   try {
     return createSecureContext({ ca, cert, key });
   } catch {
-    // OpenSSL has further rules than `parseBrokerFiles`.
+    // OpenSSL refuses more than `parseBrokerFiles` does, such as keys that are too short.
     throw new ConfigError("NATS_CA, NATS_CERT and NATS_KEY: cannot be used");
   }
 }

@@ -28,7 +28,7 @@ export function brokerOptions(settings: BrokerSettings, files: () => BrokerFiles
   return {
     ...address,
     ...(authenticator && { authenticator }),
-    // nats.js ignores `tls://`: without this option it would connect without TLS. It passes
+    // nats.js ignores `tls://`: without this option it would accept a server without TLS. It passes
     // `secureContext` on to `tls.connect`. If it read the files by itself, a server that resets the
     // connection meanwhile would end the process, because nothing listens for the socket's errors.
     ...((isTls || settings.tls) && {

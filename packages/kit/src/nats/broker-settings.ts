@@ -28,8 +28,8 @@ interface BrokerTls {
 const fileBytesMax = 65_536;
 
 /**
- * Reads NATS_URL and the files that NATS_CREDS, NATS_NKEY_SEED, NATS_CA, NATS_CERT and NATS_KEY
- * name. Faults of the files are reported as faults of the settings.
+ * Reads NATS_URL, and the paths in NATS_CREDS, NATS_NKEY_SEED, NATS_CA, NATS_CERT and NATS_KEY.
+ * Also checks the files: their faults are reported as faults of the settings.
  *
  * @param fallback the URL when NATS_URL is not set; without a fallback NATS_URL is required
  */

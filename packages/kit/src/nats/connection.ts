@@ -11,10 +11,7 @@ import { closeSocketsAtOnce } from "./nats-internals.ts";
 import { throttle } from "../telemetry/throttle.ts";
 
 interface ConnectionOptions extends BrokerSettings {
-  /**
-   * Name of the service. The broker's monitoring shows it, and the subjects of the service's
-   * inboxes contain it.
-   */
+  /** Shown in the broker's monitoring, and part of the subjects of the service's inboxes. */
   readonly name: string;
   readonly log: Logger;
   readonly registry: Registry;
@@ -35,7 +32,7 @@ const failureLogMs = 60_000;
 /**
  * The client pings the broker this often and reconnects after two pings without an answer: a
  * connection that receives nothing is replaced within six seconds. The client's default of two
- * minutes made it six minutes.
+ * minutes would make it six minutes.
  */
 const pingEveryMs = 2_000;
 const pingTimeoutMs = 1_000;
@@ -133,13 +130,13 @@ export class BrokerConnection implements AsyncDisposable {
       inboxPrefix: this.#inboxPrefix,
       maxReconnectAttempts: -1,
       reconnectTimeWait: retryMs,
-      // The default of nats.js is 1 s.
+      // 1 s by default; without TLS the default is `jitterMs` already.
       reconnectJitterTLS: jitterMs,
       timeout: brokerTimeoutMs,
       pingInterval: pingEveryMs,
       maxPingOut: 2,
-      // Without this the client stops reconnecting after the broker refused its password, for
-      // example while an operator changes it.
+      // Without this option the client stops reconnecting once the broker has refused its
+      // credentials twice, for example while an operator changes them.
       ignoreAuthErrorAbort: true,
     };
     const { signal } = this.#stop;
@@ -150,7 +147,8 @@ export class BrokerConnection implements AsyncDisposable {
     this.#made += 1;
     this.#opened.resolve(connection);
     this.#options.log.info({ servers: this.#servers }, "broker connected");
-    // Not awaited: the client's status iterator does not end when the connection closes.
+    // Not awaited, or a stop would hang: the status iterator does not end when the connection
+    // closes.
     void this.#watch(connection);
   }
 

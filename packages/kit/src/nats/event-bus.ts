@@ -44,7 +44,7 @@ export interface EventBus extends AsyncDisposable {
 }
 
 interface EventBusOptions extends BrokerSettings {
-  /** Name of the service, shown in the broker's monitoring. */
+  /** Part of the subjects of the service's inboxes, which the broker's permissions name. */
   readonly name: string;
   readonly log: Logger;
   readonly registry: Registry;
@@ -61,16 +61,13 @@ export function openEventBus(options: EventBusOptions): EventBus {
 }
 
 /**
- * A broken publisher may cause thousands of failures a second. Each is counted, but their log lines
- * are throttled.
+ * A broken publisher may cause thousands of failures a second. Each is counted, and a subscription
+ * logs one of them in this time.
  */
 const failureLogMs = 10_000;
 const streamRetryMs = 5_000;
 const streamFailureLogMs = 60_000;
-/**
- * Pause between two checks whether there is a new connection, on which the streams must be made
- * again.
- */
+/** Pause between two checks for a new connection, on which the streams must be made again. */
 const lookMs = 1_000;
 
 class NatsBus implements EventBus {
@@ -155,7 +152,8 @@ class NatsBus implements EventBus {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     // Aborting comes first, so that nothing subscribes on the closing connection. The connection is
-    // closed before the streams are awaited, because each stream may wait for the connection.
+    // closed before the streams are awaited, because a stream may wait for `opened`, which then
+    // rejects.
     const stopped = this.#streams.map((stream) => stream[Symbol.asyncDispose]());
     await this.#connection[Symbol.asyncDispose]();
     await Promise.all(stopped);
@@ -178,7 +176,6 @@ class NatsBus implements EventBus {
     return repeat(look, { everyMs: lookMs, retryMs: streamRetryMs, onFailure });
   }
 
-  /** Counts each message that could not be handled, and logs at most one every `failureLogMs`. */
   #failureReport(source: string): (error: unknown) => void {
     const log = throttle<unknown>(failureLogMs, (error, suppressed) => {
       this.#log.warn({ err: error, source, suppressed }, "message of the broker not handled");

@@ -5,30 +5,29 @@
 import { NodeTransport } from "nats/lib/src/node_transport.js";
 import type { Socket } from "node:net";
 
-/** The version of nats.js for which this file was written. */
 export const natsVersion = "2.29.3";
 
 let isPatched = false;
 
 /**
- * Makes nats.js close the sockets that it gives up, at once. Without this patch:
+ * Makes nats.js close a socket at once when it gives the socket up. Without this patch:
  *
- * - It sends what a silent connection holds before it closes it and makes a new one. A lost host
- *   reads nothing, so that takes until TCP gives up, a quarter of an hour.
- * - A dial that took too long goes on. When the broker closes its socket later, nats.js takes the
- *   connection that it has made meanwhile for lost, and leaves it open.
+ * - Before nats.js replaces a silent connection, it waits until all its data is sent. A lost host
+ *   reads nothing, so the wait lasts until TCP gives up, a quarter of an hour.
+ * - A dial that took too long goes on. When the broker later closes the socket of this dial,
+ *   nats.js takes its newer connection for lost: it dials again, without closing the newer one.
  */
 export function closeSocketsAtOnce(): void {
   if (isPatched) return;
   isPatched = true;
   const transport = NodeTransport.prototype;
   const { close, dial } = transport;
-  // Called for a silent connection. An error keeps `close` from sending; nats.js then dials.
+  // Called for a silent connection. The original `close` sends nothing first; nats.js then dials.
   transport.disconnect = function () {
     void close.call(this, new Error("the broker does not answer"));
   };
-  // Called for a dial that failed, which is followed by another, and for the last connection. Since
-  // `done` is set, nats.js does not dial because of the closed socket.
+  // Called for a failed dial, after which nats.js dials anyway, and for the connection at a stop.
+  // `done` keeps nats.js from dialling because the socket closes.
   transport.close = async function () {
     this.done = true;
     const { socket }: { readonly socket?: Socket } = this;

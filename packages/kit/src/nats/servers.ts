@@ -30,8 +30,7 @@ function readUrl(text: string): URL {
   const url = URL.parse(text.includes("://") ? text : `nats://${text}`);
   if (!url || url.hostname === "" || !["nats:", "tls:"].includes(url.protocol))
     throw new ConfigError("NATS_URL must be one or more URLs such as nats://host:4222, separated by commas");
-  // `/` in a password must be percent-encoded: otherwise the host ends at it, and the user name is
-  // taken for the host.
+  // A bare `/`, `?` or `#` in credentials ends the host: the user name is taken for the host.
   if (!["", "/"].includes(url.pathname) || url.search || url.hash)
     throw new ConfigError(`NATS_URL: nothing may follow the port, and ${encoded}`);
   return url;

@@ -15,7 +15,6 @@ export interface StreamSpec {
 /** The broker's error code when a stream of this name has other settings. */
 const otherSettings = 10_058;
 
-/** Makes the stream, or updates the settings of an existing one. */
 export async function ensureStream(connection: NatsConnection, spec: StreamSpec): Promise<void> {
   const { streams } = await connection.jetstreamManager({ timeout: brokerTimeoutMs });
   const config = {

@@ -30,12 +30,11 @@ export class BatchLane<Item, Result> {
     this.#bounds = bounds;
   }
 
-  /** Whether nothing waits, nothing runs, and the next batch may start at once. */
+  /** Whether the lane may be forgotten: nothing waits or runs, and no spacing is left to keep. */
   get isIdle(): boolean {
     return this.#waiting.isEmpty && this.#inTime + this.#late === 0 && !this.#rest;
   }
 
-  /** Whether items wait and the bounds allow another batch to start now. */
   get maySend(): boolean {
     const { inFlightMax, outMax, itemsMax } = this.#bounds;
     if (this.#waiting.isEmpty || (this.#rest && this.#waitingCount < itemsMax)) return false;
@@ -47,7 +46,7 @@ export class BatchLane<Item, Result> {
     this.#waitingCount += 1;
   }
 
-  /** Removes a waiting item. Returns false when it is not waiting. */
+  /** @returns false when the item does not wait */
   remove(entry: BatchItem<Item, Result>): boolean {
     const isRemoved = this.#waiting.remove(entry.turn, entry);
     if (isRemoved) this.#waitingCount -= 1;
@@ -66,7 +65,7 @@ export class BatchLane<Item, Result> {
     }
   }
 
-  /** Removes the items of the next batch from the waiting ones, and returns them. */
+  /** Removes and returns the items of the next batch. */
   next(): BatchItem<Item, Result>[] {
     const { itemsMax, bytesMax } = this.#bounds;
     const batch: BatchItem<Item, Result>[] = [];
@@ -96,11 +95,7 @@ export class BatchLane<Item, Result> {
     }, spacingMs);
   }
 
-  /**
-   * Counts a batch as running until the returned function is called.
-   *
-   * @param onLate called when the batch is late
-   */
+  /** Counts a batch as running until the returned function is called. */
   hold(onLate: () => void): () => void {
     const { lateMs } = this.#bounds;
     this.#inTime += 1;

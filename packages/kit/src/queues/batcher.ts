@@ -16,27 +16,29 @@ interface BatcherOptions<Item, Result> {
   sizeOf?(item: Item): number;
   /** Batches of one lane that may run at once; 1 by default. Late ones do not count. */
   inFlightMax?: number;
-  /** The lane of an item. A batch holds items of one lane only. By default there is one lane. */
+  /** A batch holds items of one lane only. By default there is one lane. */
   laneOf?(item: Item): string;
   /**
    * Least milliseconds between the starts of two batches of a lane; 0 by default. The first item of
    * an idle lane and full batches start at once. Meant for items whose callers can wait.
    */
   spacingMsOf?(lane: string): number;
-  /** Batches of all lanes that may run at once; the lanes take turns. No limit by default. */
+  /**
+   * Batches of all lanes that may run at once, late ones included; the lanes take turns. No limit
+   * by default.
+   */
   lanesInFlightMax?: number;
   /**
    * Key by which items of one lane take turns, for example their tenant. By default they keep their
    * order.
    */
   turnOf?(item: Item): string;
-  /** When a batch counts as late. A late batch no longer holds back the next one of its lane. */
+  /** A late batch no longer holds back the next one of its lane. By default none is late. */
   late?: {
     /** Milliseconds since the batch started. */
     readonly afterMs: number;
     /** Most batches of one lane that may run, late ones included. */
     readonly outMax: number;
-    /** Called with the items of a batch when it is late. */
     onLate?(items: readonly Item[]): void;
   };
   /** Rejects an item that has no result in time, counted from its arrival. */
@@ -173,7 +175,6 @@ class Batcher<Item, Result> {
   }
 }
 
-/** Milliseconds until the deadline of the newest item. */
 function leftMsOf(batch: readonly Pick<BatchItem<unknown, unknown>, "arrivedMs">[], deadlineMs: number): number {
   return Math.max(...batch.map(({ arrivedMs }) => arrivedMs)) + deadlineMs - performance.now();
 }

@@ -25,7 +25,6 @@ interface Lane<Answer> {
  * to the same question that arrived last.
  *
  * @param keyOf returns the same key for questions with the same answer
- * @returns `call` with sharing
  */
 export function shareCalls<Question, Answer>(
   keyOf: (question: Question) => string,

@@ -46,7 +46,7 @@ export class JsonRowScanner implements RowScanner {
     return chunk.length;
   }
 
-  /** Processes one byte outside of strings. Returns true, without processing it, at a boundary. */
+  /** Processes a byte outside of strings. At a boundary leaves it to the next call, returns true. */
   #step(byte: number): boolean {
     const isBoundary = this.#depth === this.#rowDepth && this.#isBoundary(byte);
     if (isBoundary) this.#inside = !this.#inside;

@@ -24,7 +24,6 @@ export class RowCounter {
     this.#scanner = scanner;
   }
 
-  /** Rows that began in the chunks so far. */
   get rows(): number {
     return this.#rows;
   }

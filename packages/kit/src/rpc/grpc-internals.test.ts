@@ -19,7 +19,7 @@ function installedVersion(): unknown {
 }
 
 describe("the private fields of grpc-js", () => {
-  test("are those of the version that is installed", () => {
+  test("are known for the version that is installed", () => {
     expect(installedVersion()).toBe(grpcVersion);
   });
 

@@ -8,7 +8,6 @@ import { Http2SubchannelConnector } from "@grpc/grpc-js/build/src/transport.js";
 import type { Http2Server } from "node:http2";
 import { Server as NetServer } from "node:net";
 
-/** The version of grpc-js for which this file was written. */
 export const grpcVersion = "1.14.7";
 
 /**

@@ -36,7 +36,7 @@ async function accepts(port: number): Promise<boolean> {
   return accepted;
 }
 
-it("a stop closes both doors at once, and ends when the running calls of both have been answered", async () => {
+it("a stop closes both doors together, and ends when the running calls of both have been answered", async () => {
   const answers: (() => void)[] = [];
   const { stack, doors } = await open({
     upsertPhrase: () => new Promise((resolve) => answers.push(() => resolve(phrase(1)))),

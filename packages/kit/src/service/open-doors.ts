@@ -5,7 +5,6 @@ import type { RpcServer, RpcServerOptions } from "../rpc/doors/shared/rpc-server
 import { startTeamsServer, type TeamsAccess } from "../rpc/doors/teams/teams-server.ts";
 
 export interface DoorRoutes {
-  /** For internal teams. */
   readonly teams: readonly TeamsRoute[];
   /** For the platform's other services. */
   readonly mesh: readonly MeshRoute[];
@@ -14,9 +13,9 @@ export interface DoorRoutes {
 export type DoorPorts = Pick<TeamsConfig, "grpcPort" | "meshPort">;
 
 /**
- * Opens the teams door and the mesh door of a service. Disposing the stack closes both at the same
- * time, so that a stop lasts as long as one drain. When one door cannot be opened, the stack closes
- * the other.
+ * Opens both doors and returns their ports. Disposing the stack closes both at the same time, so
+ * that a stop lasts as long as one drain. It also closes the teams door when the mesh door could
+ * not be opened.
  */
 export async function openDoors(
   stack: AsyncDisposableStack,

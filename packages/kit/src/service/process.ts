@@ -6,16 +6,16 @@ import { lowerHelpers } from "../tuning/lower-helpers.ts";
  * EX_CONFIG of sysexits.h: a restart does not help until a setting, or what it points to, is fixed.
  */
 const configExitCode = 78;
-/** The line above the faults of a configuration on stderr. */
+/** The line above a configuration's faults on stderr; the dev stack finds them in a log by it. */
 export const configFaults = "cannot start, the configuration has faults:\n";
 
 /**
  * Runs a service until SIGTERM or SIGINT, disposes it, and ends the process: with code 0 after a
  * stop, with 78 (EX_CONFIG) when a setting is not usable, with 1 after any other failure.
  *
- * A signal during the start ends the process at once, which is safe because no call was answered
- * yet and every step of a start may be repeated. `process.exit` is explicit because a failed start
- * may leave a connection attempt open, which would keep the process alive.
+ * A signal during the start ends the process at once, which is safe because every step of a start
+ * may be repeated. `process.exit` is explicit because a failed start may leave a connection attempt
+ * open, which would keep the process alive.
  */
 export async function runUntilStopped(open: () => Promise<AsyncDisposable>): Promise<never> {
   const stopped = stopSignal();
@@ -36,8 +36,8 @@ export async function runUntilStopped(open: () => Promise<AsyncDisposable>): Pro
 }
 
 /**
- * Runs a command to its end. A failure is written to stderr, without database rows, and sets the
- * exit code: 78 (EX_CONFIG) when a setting is not usable, 1 otherwise.
+ * Writes a failure of the command to stderr, without database rows, and sets the exit code: 78
+ * (EX_CONFIG) when a setting is not usable, 1 otherwise.
  */
 export async function runToEnd(command: () => Promise<void>): Promise<void> {
   try {

@@ -63,7 +63,7 @@ describe("repeated work", () => {
     expect(failures).toEqual([new Error("failure 0"), new Error("failure 1")]);
   });
 
-  test("starts again as soon as a pause that can be woken ends", async () => {
+  test("starts again as soon as a `pause` of the caller's own ends early", async () => {
     const pauses: number[] = [];
     let wake = () => {};
     const pause = (ms: number, signal: AbortSignal) => {

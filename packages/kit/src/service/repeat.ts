@@ -5,7 +5,7 @@ interface RepeatOptions {
   readonly everyMs: number;
   /** Pause after a failed run; `everyMs` by default. */
   readonly retryMs?: number;
-  /** Whether the first run waits for a pause, too. */
+  /** Whether the first run comes after `everyMs`; at once by default. */
   readonly pausesFirst?: boolean;
   /** `sleep` by default. Another one may end early, and must end when the signal aborts. */
   readonly pause?: typeof sleep;

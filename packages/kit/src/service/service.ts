@@ -86,8 +86,8 @@ export function readDatabase(env: EnvReader, fallback: string): Pick<BaseConfig,
 
 /**
  * Reads the settings of a service with a teams door: those of every service, GRPC_PORT, GRANTS_FILE
- * and OpenTelemetry's. Signing has no teams door and exports no traces: the spans of its callers
- * show its calls.
+ * and OpenTelemetry's. Signing reads its own, because its admin door may be closed and it exports
+ * no traces: the spans of its callers show its calls.
  */
 export function readTeamsConfig(env: EnvReader, defaults: TeamsDefaults): TeamsConfig {
   const base = readBaseConfig(env, defaults);
@@ -113,7 +113,7 @@ export interface ServiceContext {
   readonly readiness: Readiness;
   /** Certificate of this service; undefined while the doors are plaintext. */
   readonly certificate: LiveCertificate | undefined;
-  /** Returns the current grants; undefined without a grants file, as while doors are plaintext. */
+  /** Returns the current grants; undefined on plaintext doors and without a grants file. */
   readonly grants: (() => Grants) | undefined;
   /** Returns the credentials for calls to a service; undefined while the doors are plaintext. */
   readonly credentialsFor: (service: string) => ChannelCredentials | undefined;
@@ -135,7 +135,7 @@ interface Composition {
   checkDegraded?(): Promise<void>;
 }
 
-/** A started process. Disposing it stops it in the order that `startService` describes. */
+/** Disposing it stops the process in the order that `startService` describes. */
 export interface RunningProcess extends AsyncDisposable {
   readonly opsPort: number;
 }
@@ -144,7 +144,6 @@ export interface RunningService extends RunningProcess {
   readonly meshPort: number;
 }
 
-/** A started service that has a teams door. */
 export interface RunningTeamsService extends RunningService {
   readonly grpcPort: number;
 }
@@ -198,7 +197,7 @@ export async function startService<C extends Composition>(
   return { ...composition, opsPort: ops.port, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** Opens the certificate and the grants, and reloads them until the service stops. */
+/** Certificate and grants are reloaded until the stack is disposed. */
 function openIdentity(
   stack: AsyncDisposableStack,
   service: string,

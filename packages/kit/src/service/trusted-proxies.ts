@@ -34,8 +34,8 @@ export function readTrustedProxies(env: EnvReader, name: string): string[] {
 }
 
 /**
- * Makes a function that tells whether an address belongs to a proxy. Uses Node's BlockList, because
- * Fastify's own check parses the address in JavaScript and compares it with each range in turn.
+ * Makes a function that tells whether an address belongs to a proxy. Uses Node's BlockList, which
+ * is native; Fastify's own check parses each address in JavaScript.
  *
  * @param ranges as `readTrustedProxies` returns them
  */

@@ -2,11 +2,9 @@ interface LeaseOptions {
   readonly leaseMs: number;
   /** Extends the lease. Resolves false when this process has lost it. */
   renew(until: Date): Promise<boolean>;
-  /** The caller's signal, which ends the work. */
   readonly signal: AbortSignal;
 }
 
-/** A lease that is renewed while work runs. */
 interface KeptLease {
   /** Aborts when the lease is lost or the caller's signal aborts. */
   readonly signal: AbortSignal;
@@ -20,8 +18,8 @@ interface KeptLease {
 const renewalsPerLease = 4;
 
 /**
- * Renews a lease while work runs under it. A failed renewal is repeated. Work that continues after
- * the lease was lost must notice the loss by the rows that it writes.
+ * Renews a lease while work runs under it. A failed renewal is repeated; meanwhile the lease may
+ * end unnoticed, so the work's writes must not succeed once another process has the lease.
  */
 export async function withLease<T>(
   { leaseMs, renew, signal }: LeaseOptions,

@@ -37,7 +37,8 @@ it("logging does not change the logged objects", () => {
   expect(given).toEqual({ secret: "whsec_1", request: { key: "vk_1" }, ids: ["a"], at: new Date(0) });
 });
 
-const err = Object.assign(new Error("refused", { cause: new Error("why") }), { key: "vk_1", code: "ECONNREFUSED" });
+const payload = { key: "vk_1", result: { op: "vk_1" } };
+const err = Object.assign(new Error("refused", { cause: new Error("why") }), payload, { code: "ECONNREFUSED" });
 
 it("a line about an error has its message, code and cause", () => {
   const line = lineOf({ err });
@@ -45,6 +46,6 @@ it("a line about an error has its message, code and cause", () => {
   expect(line).toMatchObject({ err: { cause: { message: "why" } } });
 });
 
-it("a line about an error has no property of it that may carry payload", () => {
+it("a line about an error leaves out its other properties, which may carry payload", () => {
   expect(JSON.stringify(lineOf({ err }))).not.toContain("vk_1");
 });

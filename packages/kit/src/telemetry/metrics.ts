@@ -9,9 +9,10 @@ export interface Metrics {
 }
 
 /**
- * A timer samples the lag of the event loop at this interval. The reported lag is the time between
- * two ticks of the timer, so it is never much below the interval. At the library's default of 10 ms
- * the timer wakes an idle process a hundred times a second, for 0.3 s of CPU a minute.
+ * A timer samples the lag of the event loop at this interval. `nodejs_eventloop_lag_p99_seconds`
+ * and its like are times between two ticks of the timer, so they are never much below the interval.
+ * At the library's default of 10 ms the timer wakes an idle process a hundred times a second, for
+ * 0.3 s of CPU a minute.
  */
 const lagSampleMs = 50;
 

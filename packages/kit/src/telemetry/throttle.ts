@@ -1,7 +1,6 @@
 /**
- * Limits how often `report` is called. The first call reports at once; further calls report at most
- * every `everyMs` milliseconds, with the number of calls that were suppressed since the last
- * report.
+ * The first call reports at once; further calls report at most every `everyMs` milliseconds, with
+ * the number of calls that were suppressed since the last report.
  */
 export function throttle<T>(everyMs: number, report: (what: T, suppressed: number) => void): (what: T) => void {
   let reportedMs = Number.NEGATIVE_INFINITY;

@@ -35,7 +35,6 @@ interface OtlpRequest {
 
 export type ReceivedSpan = OtlpSpan & { readonly service: string };
 
-/** A collector of traces that keeps in memory what it gets. */
 export interface OtlpReceiver extends AsyncDisposable {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
@@ -87,7 +86,6 @@ function spansOf({ resourceSpans }: OtlpRequest): ReceivedSpan[] {
   });
 }
 
-/** From name to value: the attributes of a span or a resource. */
 export function attributesOf({
   attributes,
 }: Pick<OtlpSpan, "attributes">): Record<string, string | number | undefined> {

@@ -15,10 +15,7 @@ export function isBelieved(
   return chain.some((each) => roots.some((root) => each.checkIssued(root) && each.verify(root.publicKey)));
 }
 
-/**
- * OpenSSL ends every chain at a root, because it does not trust an intermediate certificate by
- * itself.
- */
+/** An authority that is no root does not count: OpenSSL trusts only chains that end at a root. */
 function isRoot(certificate: X509Certificate): boolean {
   return certificate.checkIssued(certificate);
 }

@@ -25,9 +25,8 @@ interface LiveCertificateOptions {
  * certificate. Connections of the doors keep the old one until they reach their age; connections to
  * other services are renewed.
  *
- * @throws ConfigError naming the first file that cannot be read, else every fault of the contents,
- * for example a certificate that has expired, that has no or several URI names, or that names
- * another service, or a key that belongs to another certificate
+ * @throws ConfigError naming the first file that cannot be read, else every fault that `parsePem`
+ * finds, else the other service that the certificate names
  */
 export function openLiveCertificate(options: LiveCertificateOptions): LiveCertificate {
   const { files, service, log, registry, everyMs } = options;

@@ -7,7 +7,7 @@ const authority = createAuthority();
 const named = (...uris: string[]) =>
   new X509Certificate(authority.issue({ uris, hosts: ["localhost", "127.0.0.1"] }).cert);
 
-it("the authority signs a certificate that is valid now and has the given names", () => {
+it("the devstack's authority signs a certificate that is valid now and has the given names", () => {
   const ca = new X509Certificate(authority.pair.cert);
   const { cert, key } = authority.issue({ uris: ["spiffe://a.b/documents"], hosts: ["localhost", "127.0.0.1", "::1"] });
   const certificate = new X509Certificate(cert);

@@ -23,8 +23,8 @@ const serviceMark = "{service}";
 const plainIdentityPath = `/${serviceMark}`;
 
 /**
- * Whether a text can be the path of services' identities, such as `/ns/vidimus/sa/{service}`. The
- * mark must occur once, as a whole segment, so that the paths of two services are never equal.
+ * Whether a text can be the path of services' identities, such as `/ns/vidimus/sa/{service}`.
+ * `{service}` must occur once, as a whole segment.
  */
 export function isIdentityPath(text: string): boolean {
   const marked = text.split("/").filter((segment) => segment.includes("{"));
@@ -35,7 +35,6 @@ export function serviceIdentity(trustDomain: string, service: string, path = pla
   return `spiffe://${trustDomain}${path.replace(serviceMark, service)}`;
 }
 
-/** The identity in a certificate, or the reason why it has none. */
 export type CertificateIdentity = { readonly identity: string } | { readonly fault: string };
 
 /**

@@ -13,7 +13,7 @@ test.each([0, 1, 65_536, 65_537, 1_048_575, 1_048_576, 1_048_577, 3_500_000])(
   },
 );
 
-test("pieces of any size are joined in order", () => {
+test("pieces of different sizes are joined in order", () => {
   const pieces = new BodyPieces();
   const sizes = [1, 700_000, 0, 400_000, 65_536, 2_000_000, 3];
   const parts = sizes.map((size) => randomBytes(size));
@@ -53,7 +53,7 @@ test("a body may have another length than was announced", () => {
   }
 });
 
-test("blocks are freed at once, and the body that was made of them stays", () => {
+test("`free` frees the blocks at once, and the body that was made of them stays", () => {
   const body = randomBytes(1_500_000);
   const pieces = new BodyPieces();
   pieces.add(Buffer.from(body));

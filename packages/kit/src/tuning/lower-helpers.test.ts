@@ -25,7 +25,7 @@ interface Thread {
 test.runIf(process.platform === "linux").each([
   [0, 10],
   [15, 4],
-])("V8's helpers run at a lower priority than all other threads, in a process of niceness %i", (own, lowered) => {
+])("with lowerHelpers only V8's helper threads have a lower priority, in a process of niceness %i", (own, lowered) => {
   const by = String(own - getPriority());
   const argv = ["-n", by, process.execPath, "--input-type=module", "--eval", program];
   const threads = JSON.parse(execFileSync("nice", argv, { encoding: "utf8" })) as Thread[];

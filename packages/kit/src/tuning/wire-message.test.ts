@@ -12,7 +12,7 @@ const page = fc.record({
   etag: fc.string(),
 });
 
-test("a message with bytes of any size is read as it was written, by protobuf-es, too", () => {
+test("a message with up to 192 KiB of bytes is read as it was written, by protobuf-es, too", () => {
   fc.assert(
     fc.property(page, (init) => {
       const wire = toWire(ListPublishedDocumentsResponseSchema, init);
@@ -34,6 +34,6 @@ test("encoding a message does not change it", () => {
 
 test("large bytes are written last, after all small fields", () => {
   const itemsJson = new Uint8Array(64 * 1024).fill(7);
-  const wire = toWire(ListPublishedDocumentsResponseSchema, { itemsJson, etag: "W/1" });
+  const wire = toWire(ListPublishedDocumentsResponseSchema, { itemsJson, nextCursor: "c", hasMore: true, etag: "W/1" });
   expect(wire.subarray(-itemsJson.length)).toEqual(Buffer.from(itemsJson));
 });

@@ -70,7 +70,7 @@ function drain(model: LaneModel): void {
 }
 
 describe("a lane, through random arrivals, answers, crashes and takeovers,", () => {
-  it("sends no older snapshot once the receiver has a newer one, even if its answer was lost", () => {
+  it("sends no older snapshot once the receiver has a newer one, even if the answer was lost", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60, size: "max" }), (events) => run(new LaneModel(), events)),
       { numRuns: 2_000 },

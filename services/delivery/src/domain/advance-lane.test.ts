@@ -49,7 +49,7 @@ describe("a lane whose oldest row is", () => {
     expect(after(lane, "refused")).toMatchObject({ subject: 3, next: "attempt" });
   });
 
-  it("attempted without an answer keeps the other rows waiting behind it", () => {
+  it("neither accepted nor refused keeps the others waiting until its backoff ends", () => {
     const step = after(laneOf([row(1), row(2)]), "failed");
     expect(step).toMatchObject({ ended: [], subject: 1, next: "wait", lane: { dueAt: later(5_000) } });
   });
@@ -82,7 +82,7 @@ describe("a lane that yielded", () => {
     expect(after(step.lane, "refused")).toMatchObject({ ended: [], subject: 2, next: "wait" });
   });
 
-  it("keeps the newer one's refusal when the oldest is given up and the rows between must be read", () => {
+  it("keeps the newer one's refusal when the oldest is given up and rows between are not in memory", () => {
     const rows = [row(1, { isRefused: true, createdAt: later(-3_600_000) }), row(9)];
     const long = laneOf(rows, { yieldedTo: "d9", contiguous: 1, hasMore: true });
     const { ended, changed, next } = after(long, "refused");
@@ -137,11 +137,11 @@ describe("an answer", () => {
     [502, "failed"],
     [503, "failed"],
     [504, "failed"],
-  ])("%s is %s", (status, verdict) => {
+  ])("%s means %s", (status, verdict) => {
     expect(verdictOf({ status })).toBe(verdict);
   });
 
-  it("that does not come is failed", () => {
+  it("that does not come means failed", () => {
     expect(verdictOf({})).toBe("failed");
   });
 });

@@ -84,7 +84,7 @@ describe("the breaker", () => {
     expect(settle(two, limits, refused("c"), 0, middle).event).toBe("opened");
   });
 
-  it("lets probes out 5, 10, 20, 40, 60 s apart, and up to five minutes apart after a quarter of an hour", () => {
+  it("probes 5, 10, 20, 40, 60 s apart, and after a quarter of an hour up to five minutes apart", () => {
     const times = [0];
     let state = opened;
     for (let probe = 0; probe < 23; probe += 1) {
@@ -94,6 +94,7 @@ describe("the breaker", () => {
     }
     const apart = times.slice(1).map((at, index) => (at - (times[index] ?? 0)) / secondMs);
     expect(apart.slice(0, 6)).toEqual([5, 10, 20, 40, 60, 60]);
+    expect(times[apart.indexOf(120)]).toBe(915 * secondMs);
     expect(apart.slice(-4)).toEqual([240, 300, 300, 300]);
   });
 
@@ -189,7 +190,7 @@ describe("410", () => {
   });
 });
 
-describe("the gate, whatever happens,", () => {
+describe("the gate, after random answers without a Retry-After,", () => {
   const answer = fc.record({
     lane: fc.constantFrom("a", "b", "c", "d"),
     result: fc.constantFrom<GateAnswer["result"]>("accepted", "refused", "failed", "gone"),

@@ -28,7 +28,7 @@ test("a gate is paused until a Retry-After ends", () => {
   expect(gateHealthOf(after(1, 60_000), at(60_000))).toEqual({ gate: "closed" });
 });
 
-test("an open gate does not probe before a Retry-After ends", () => {
+test("an open gate is not shown as probing before a Retry-After ends", () => {
   expect(gateHealthOf(after(5, 60_000), at(6_000))).toEqual({
     gate: "open",
     openSince: at(0),

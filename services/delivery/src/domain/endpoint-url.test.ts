@@ -49,7 +49,7 @@ describe("an endpoint's URL", () => {
     ["https://a$b.example.com/", "letters, digits"],
     ["https://a~b.example.com/", "letters, digits"],
     [`https://${"a.".repeat(127)}example/`, "253 characters"],
-  ])("%j is refused, naming what is wrong", (text, reason) => {
+  ])("%j is refused with a fault that names what is wrong", (text, reason) => {
     expect(() => parseEndpointUrl(text, strict)).toThrow(reason);
   });
 
@@ -81,7 +81,7 @@ describe("an endpoint's URL", () => {
     ["https://8.8.2056/", "8.8.8.8"],
     ["https://%38.8.8.8/", "8.8.8.8"],
     ["https://8.8.8.8./", "8.8.8.8"],
-  ])("%j is refused, because readers may disagree on what it names", (text, reason) => {
+  ])("%j is refused, because URL parsers may read it differently", (text, reason) => {
     expect(() => parseEndpointUrl(text, strict)).toThrow(reason);
   });
 
@@ -89,7 +89,7 @@ describe("an endpoint's URL", () => {
     ["https://bücher.example", "https://xn--bcher-kva.example/"],
     ["https://hooks.example.com.", "https://hooks.example.com./"],
     ["https://hooks.example.com:443/a/../b", "https://hooks.example.com/b"],
-  ])("%s is taken, and shown as it is dialled", (text, normal) => {
+  ])("%s is taken in its normal form, %s", (text, normal) => {
     expect(parseEndpointUrl(text, strict)).toBe(normal);
   });
 
@@ -98,18 +98,18 @@ describe("an endpoint's URL", () => {
     ["https://hooks.example.com:22/", "DELIVERY_ALLOW_PORTS"],
     ["https://hooks.example.com:80/", "DELIVERY_ALLOW_PORTS"],
     ["https://10.0.0.1/", "DELIVERY_ALLOW_CIDRS"],
-  ])("%s is refused, naming the setting %s that opens it", (text, setting) => {
+  ])("%s is refused with a fault that names the setting to allow it, %s", (text, setting) => {
     expect(() => parseEndpointUrl(text, strict)).toThrow(setting);
   });
 
   it.each(["http://127.0.0.1:8080/hook", "http://localhost:8080/hook", "http://[::1]:8080/hook"])(
-    "%s is taken where http and loopback are opened",
+    "%s is taken where http, loopback and its port are allowed",
     (text) => {
       expect(parseEndpointUrl(text, dev)).toBe(text);
     },
   );
 
-  it("on a private address stays refused where only loopback is opened", () => {
+  it("on a private address stays refused where only loopback is allowed", () => {
     expect(() => parseEndpointUrl("http://10.0.0.1/", dev)).toThrow("10.0.0.1");
   });
 });

@@ -9,7 +9,7 @@ describe("lanes leased in advance for an endpoint", () => {
     expect(lanesAhead(pace)).toBe(64);
   });
 
-  it("are what it takes within a second, at most 1,000, but at least two for each attempt at once", () => {
+  it("are what the endpoint answers within a second, from two for each attempt at once to 1,000", () => {
     expect(lanesAhead({ ...pace, answerMs: 80 })).toBe(400);
     expect(lanesAhead({ ...pace, answerMs: 0.5 })).toBe(1_000);
     expect(lanesAhead({ ...pace, answerMs: 15_000 })).toBe(64);
@@ -25,21 +25,21 @@ describe("lanes leased in advance for an endpoint", () => {
     expect(lanesAhead({ ...pace, answerMs: 5, bodyBytes: 1_024 * kibibyte })).toBe(64);
   });
 
-  it("are worth a wait when the endpoint takes 256 of them within a second", () => {
+  it("are worth a wait of ingest when the endpoint answers 256 of them within a second", () => {
     expect(isQuick({ ...pace, answerMs: 100 }, 0)).toBe(true);
     expect(isQuick({ ...pace, answerMs: 200 }, 0)).toBe(false);
     expect(isQuick({ ...pace, slots: 128, answerMs: 450 }, 0)).toBe(true);
     expect(isQuick({ ...pace, slots: 128, answerMs: 550 }, 0)).toBe(false);
   });
 
-  it("are worth a wait before the endpoint's first answer, until it has been silent for 200 ms", () => {
+  it("are worth a wait of ingest until the endpoint is silent for 200 ms, even before its first answer", () => {
     expect(isQuick(pace, 199)).toBe(true);
     expect(isQuick(pace, 200)).toBe(false);
     expect(isQuick({ ...pace, answerMs: 5 }, 200)).toBe(false);
   });
 });
 
-it("the mean answer time makes four fifths of a change or more within 16 answers", () => {
+it("the mean answer time follows at least four fifths of a change within 16 answers", () => {
   let mean = meanAnswerMs(undefined, 10);
   expect(mean).toBe(10);
   for (let n = 0; n < 16; n++) mean = meanAnswerMs(mean, 1_000);

@@ -13,7 +13,7 @@ describe("a payload", () => {
     expect(Buffer.from(body).toString("base64")).toBe(vector.bodyBase64);
   });
 
-  it("ends with the snapshot, byte for byte", () => {
+  it("has the snapshot, byte for byte, as the value of its last field", () => {
     const body = Buffer.from(createPayload(snapshot, signature).body);
     const marker = Buffer.from(',"snapshot":');
     expect(body.subarray(body.indexOf(marker) + marker.length, -2).equals(bytes)).toBe(true);

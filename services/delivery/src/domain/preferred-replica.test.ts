@@ -4,7 +4,7 @@ import { preferredReplica } from "./preferred-replica.ts";
 const partitions = Array.from({ length: 64 }, (_, partition) => partition);
 const preferred = (replicas: readonly string[]) => partitions.map((partition) => preferredReplica(partition, replicas));
 
-test("all replicas prefer the same one for a partition, in whatever order they know each other", () => {
+test("the order in which replicas are listed does not change which one is preferred for a partition", () => {
   expect(preferred(["a", "b", "c"])).toEqual(preferred(["c", "a", "b"]));
 });
 

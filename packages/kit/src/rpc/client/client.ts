@@ -24,7 +24,7 @@ interface RpcClientOptions {
   wrap?: (transport: Transport) => Transport;
 }
 
-/** Credentials of a client: from `serviceCredentials` or `fileCredentials`. */
+/** From `serviceCredentials` or `fileCredentials`. */
 export type RpcCredentials = ChannelCredentials;
 
 /**

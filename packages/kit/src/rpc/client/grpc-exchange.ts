@@ -56,7 +56,7 @@ export class GrpcExchange {
     this.#wake();
   }
 
-  /** Cancels the call. Has no effect when the call has ended. */
+  /** Has no effect when the call has ended. */
   cancel(): void {
     this.#call.cancelWithStatus(Status.CANCELLED, "the caller left");
   }
@@ -83,8 +83,8 @@ export class GrpcExchange {
   }
 
   /**
-   * Throws a ConnectError when the call has failed: after an abort one of the signal's reason,
-   * `Canceled` unless the reason is a ConnectError itself; else one with details and metadata.
+   * Throws a ConnectError when the call has failed. After an abort the error is the signal's
+   * reason, or `Canceled` when that is no ConnectError; else it has the details and metadata.
    */
   finish(): void {
     const status = this.#status;

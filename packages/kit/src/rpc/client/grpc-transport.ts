@@ -24,9 +24,9 @@ interface GrpcTransportOptions {
    */
   target: string;
   /**
-   * Default: plaintext HTTP/2. `checkServerIdentity` must check the server's identity, because the
-   * host name of the target is not checked. Credentials of `serviceCredentials` renew the
-   * connections when the certificate changes.
+   * Default: plaintext HTTP/2. Credentials need a `checkServerIdentity`, because the host name of
+   * the target is not checked. Those of `serviceCredentials` renew the connections when the
+   * certificate changes.
    */
   credentials?: ChannelCredentials | ServiceCredentials;
   /**
@@ -53,7 +53,7 @@ interface GrpcTransport extends Transport {
   close(): void;
 }
 
-/** Name that TLS sends to the server. Servers have one certificate and ignore it. */
+/** Name that TLS sends to the server. Servers have one certificate and ignore the name. */
 const serverName = "vidimus";
 
 /**

@@ -12,7 +12,7 @@ export interface CallContext {
   readonly requestId: string;
   /** W3C Trace Context. */
   readonly traceparent: string;
-  /** Name of the caller, for history; "" when the metadata has none. */
+  /** Name of the actor, as the caller asserts it; "" when the metadata has none. */
   readonly actor: string;
   /** Role of the actor, as the caller asserts it; "" when the metadata has none. */
   readonly role: string;
@@ -86,7 +86,6 @@ export function newTraceparent(): string {
   return `00-${ids.slice(0, 32)}-${ids.slice(32)}-00`;
 }
 
-/** Returns the given W3C traceparent, or a new one when it is missing or malformed. */
 export function readTraceparent(value: string | null | undefined): string {
   return parseTraceparent(value) ?? newTraceparent();
 }
@@ -96,7 +95,6 @@ export function parseTraceparent(value: string | null | undefined): string | und
   return value && traceparentPattern.test(value) ? value : undefined;
 }
 
-/** Returns the metadata that passes a context on to another service. */
 export function contextHeaders(context: Partial<CallContext>): Record<string, string> {
   return {
     ...(context.requestId ? { "x-request-id": context.requestId } : {}),

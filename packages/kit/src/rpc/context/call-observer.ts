@@ -7,7 +7,7 @@ import type { Span } from "../../telemetry/tracing/tracing.ts";
 import { callContextKey } from "./call-context.ts";
 import { endServerSpan } from "./call-span.ts";
 
-/** A call that has ended, as logs and metrics need it. */
+/** What the log, the metrics and the trace need of a call. */
 export interface EndedCall {
   readonly method: DescMethod;
   readonly values: HandlerContext["values"];
@@ -17,16 +17,15 @@ export interface EndedCall {
    */
   readonly request: unknown;
   readonly startedMs: number;
-  /** The call's span; undefined when its trace is not recorded. */
+  /** Started by the door, ended by the observer; undefined for a call that is not traced. */
   readonly span: Span | undefined;
   /** A bug that one item of the call caused (`noteItemFault`); undefined when none did. */
   readonly itemFault: unknown;
 }
 
-/** Counts a call and logs it. `error` is undefined when the call succeeded. */
+/** Called at the end of a call. `error` is undefined when the call succeeded. */
 export type CallObserver = (call: EndedCall, error?: ConnectError) => void;
 
-/** A call that takes longer is logged at `info` even if it succeeds. */
 const slowMs = 1_000;
 
 /** Log levels of unexpected failures: bugs, and dependencies that did not answer. */

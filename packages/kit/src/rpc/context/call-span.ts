@@ -5,16 +5,14 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { experimental } from "@grpc/grpc-js";
 import { isSampled, sampledOf, type Span, type SpanAttributes, type Tracing } from "../../telemetry/tracing/tracing.ts";
 
-/**
- * Trace contexts of further callers for whom a call is made; the first caller's is in the metadata.
- */
+/** Traceparents to which a call's span links; its parent's is in the metadata. */
 const linksKey = createContextKey<readonly string[] | undefined>(undefined);
 
 const noOptions: CallOptions = {};
 
 /**
  * Options of a call that is made for several traces: its span belongs to the first recorded one and
- * links to the others. Empty when none is recorded.
+ * links to the other recorded ones. Empty when none is recorded.
  */
 export function tracedFor(traceparents: Iterable<string | undefined>): CallOptions {
   const [traceparent, ...links] = sampledOf(traceparents);
@@ -40,7 +38,6 @@ export function shareCall(calls: readonly CallOptions[]): SharedCall {
   return { headers, contextValues: createContextValues().set(linksKey, links) };
 }
 
-/** The W3C Trace Context in a call's metadata. */
 export function traceparentIn(headers: HeadersInit | undefined): string | undefined {
   if (headers === undefined) return undefined;
   if (headers instanceof Headers) return headers.get("traceparent") ?? undefined;
@@ -58,7 +55,7 @@ interface ClientCall {
 }
 
 /**
- * The attributes of a client's spans that name its server.
+ * The attributes of client spans that name the server.
  *
  * @param authority "host:port"; without a port it is 443, as for grpc-js
  */
@@ -85,7 +82,6 @@ export function startClientSpan(
   return span;
 }
 
-/** Ends the span, if there is one, when the call ends. */
 export function endWithCall<T>(span: Span | undefined, call: Promise<T>): Promise<T> {
   if (!span) return call;
   return call.then(
@@ -100,7 +96,6 @@ export function endWithCall<T>(span: Span | undefined, call: Promise<T>): Promis
   );
 }
 
-/** Ends the span, if there is one, after the last message of the stream. */
 export async function endWithStream<I extends DescMessage, O extends DescMessage>(
   span: Span | undefined,
   answer: Promise<StreamResponse<I, O>>,
@@ -153,7 +148,6 @@ const serverFaults: ReadonlySet<Code> = new Set([
   Code.DataLoss,
 ]);
 
-/** Ends the span, as failed only when the error is a fault of the server. */
 export function endServerSpan(span: Span, error: ConnectError | undefined, attributes: SpanAttributes): void {
   const isFault = error !== undefined && serverFaults.has(error.code);
   span.end({ ...attributes, ...statusAttributes(error?.code) }, isFault ? statusName(error.code) : undefined);

@@ -4,7 +4,7 @@ import { comparableName } from "./comparable-name.ts";
 /** Issuer of the identities that sign in by one-time codes. */
 export const linkIssuer = "vidimus:link";
 
-/** Identifies a person: the issuer that signed the person in, and its name for the person. */
+/** Identifies a person: an issuer that signs people in, and that issuer's name for the person. */
 export interface Identity {
   /**
    * URL of an OpenID Connect issuer, or `linkIssuer`. Must not contain a line feed, which
@@ -16,19 +16,17 @@ export interface Identity {
 
 /**
  * The actor of a person in metadata, history and audit: `person:` and the first 32 hex digits of
- * sha256(issuer LF subject). It is the same in every tool, and stays the same when a member is
- * removed and added again.
+ * sha256(issuer LF subject). A member who is removed and added again has the same actor.
  */
 export function personActor({ issuer, subject }: Identity): string {
   return `person:${createHash("sha256").update(`${issuer}\n${subject}`).digest("hex").slice(0, 32)}`;
 }
 
-/** Whether an actor has the form of those that `personActor` makes. */
 export function isPersonActor(actor: string): boolean {
   return /^person:[0-9a-f]{32}$/.test(actor);
 }
 
-/** Whether people would take an actor for a person's, also when `isPersonActor` is false. */
+/** Whether a reader would take an actor for a person's, for example "Person:x". */
 export function claimsToBePerson(actor: string): boolean {
   return comparableName(actor).startsWith("person:");
 }

@@ -74,7 +74,7 @@ describe("the teams door under TLS", () => {
     [["http/1.1"], "http/1.1"],
     [["http/1.1", "h2"], "h2"],
     [[], "no protocol"],
-  ])("to which a client offers %j by ALPN chooses %s", async (ALPNProtocols, chosen) => {
+  ])("answers the ALPN offer %j with %s", async (ALPNProtocols, chosen) => {
     const { port } = await serveTls();
     const socket = connectTls({ host: "127.0.0.1", port, ...tls, servername: "localhost", ALPNProtocols });
     cleanUp(() => socket.destroy());
@@ -87,7 +87,7 @@ describe("the teams door under TLS", () => {
     expect(port).toBeGreaterThan(0);
   });
 
-  it("stops at its deadline although a client never finishes its handshake", async () => {
+  it("stops although a client never finishes its TLS handshake, and closes that connection", async () => {
     const { port, stop } = await serveTls({ drainMs: 50 });
     const socket = connectTcp({ host: "127.0.0.1", port });
     await once(socket, "connect");
@@ -96,7 +96,7 @@ describe("the teams door under TLS", () => {
     await closed;
   });
 
-  it("stops at once although an HTTP/1.1 connection is kept alive", async () => {
+  it("closes a kept-alive HTTP/1.1 connection at a stop, without waiting for the drain deadline", async () => {
     const { port, stop } = await serveTls({ drainMs: 60_000 });
     const agent = new TlsAgent({ keepAlive: true, ...tls });
     cleanUp(() => agent.destroy());

@@ -38,7 +38,7 @@ const kindsOfCodes: ReadonlyMap<number, ErrorKind> = new Map([
   [Code.DeadlineExceeded, "deadline_exceeded"],
 ]);
 
-/** Makes the `ErrorInfo` of a failure, for the details of a call or for one item of a batch. */
+/** Makes the `ErrorInfo` for the details of a failed call, or for one item of an answer. */
 export function toErrorInfo(error: DomainError): {
   kind: ErrorKind;
   message: string;
@@ -93,10 +93,9 @@ export function asDomainError(error: unknown): DomainError | undefined {
 }
 
 /**
- * Converts any failure to an RPC error. A `DomainError` keeps its message and gets an `ErrorInfo`
- * and the details of google.rpc that generic clients read. A `ConnectError`, for example of a
- * passed deadline, a limit or an unknown method, is returned unchanged. Every other error becomes
- * `internal error`.
+ * An expected failure (`asDomainError`) keeps its message and gets an `ErrorInfo` and the details
+ * of google.rpc that generic clients read. A `ConnectError`, for example of a passed deadline, a
+ * limit or an unknown method, is returned unchanged. Every other error becomes `internal error`.
  */
 export function toConnectError(error: unknown): ConnectError {
   const domain = asDomainError(error);

@@ -6,7 +6,7 @@ test("an error that fits is unchanged", () => {
   expect(fitError(error)).toEqual(error);
 });
 
-test("an error that quotes any input stays small and well-formed", () => {
+test("an error that quotes huge, malformed text is shortened to under 12 kB of well-formed text", () => {
   const long = "😀".repeat(100_000);
   const violations = Array.from({ length: 1_000 }, (_, index) => ({
     pointer: `/${index}${long}`,

@@ -13,7 +13,6 @@ export function noteItemFault({ values }: Pick<HandlerContext, "values">, fault:
   values.set(itemFaultKey, fault);
 }
 
-/** The noted bug; undefined when there was none. */
 export function itemFaultOf(values: ContextValues | undefined): unknown {
   return values?.get(itemFaultKey);
 }

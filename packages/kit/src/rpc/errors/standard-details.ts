@@ -6,7 +6,7 @@ import type { ErrorKind, Violation } from "../../errors.ts";
 /** The `domain` of google.rpc.ErrorInfo for the platform's own reasons. */
 const reasonDomain = "vidimus";
 
-/** An error, shortened to fit into trailers. */
+/** An error that `fitError` has shortened. */
 interface FittedError {
   readonly kind: ErrorKind;
   readonly reason: string;

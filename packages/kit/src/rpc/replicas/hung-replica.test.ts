@@ -69,7 +69,7 @@ async function longestMs(count: number, call: () => Promise<unknown>): Promise<n
 }
 
 describe("a server that hangs", () => {
-  test("delays only one call of 300, by less than a second", async () => {
+  test("gets one more call, which another server answers within a second, and then no more", async () => {
     const { servers, keys, phrases } = await startServers("a", "b", "c");
     const [first] = servers;
     const before = first!.calls();
@@ -98,7 +98,7 @@ describe("a server that hangs", () => {
     }, patient);
   });
 
-  test("lets its calls fail at their deadline when there is no other server", async () => {
+  test("makes a call fail with DEADLINE_EXCEEDED when there is no other server", async () => {
     const { servers, keys } = await startServers("a");
     servers[0]!.hang();
     expect((await failure(keys.listKeys({}, { timeoutMs: 300 }))).code).toBe(Code.DeadlineExceeded);
@@ -116,7 +116,7 @@ describe("a server that hangs", () => {
   });
 });
 
-describe("a call that may be made twice", () => {
+describe("an idempotent call", () => {
   test("is made once while all servers are slow", async () => {
     const { servers, keys } = await startServers("a", "b");
     const total = () => servers.reduce((sum, { calls }) => sum + calls(), 0);
@@ -129,7 +129,7 @@ describe("a call that may be made twice", () => {
     expect(total() - before).toBe(2);
   });
 
-  test("is made at another server when its connection is lost", async () => {
+  test("is made again at another server when its own stops", async () => {
     const { servers, keys } = await startServers("a", "b");
     servers[0]!.hang();
     const calls = Promise.all([keys.listKeys({}), keys.listKeys({})]);
@@ -155,7 +155,7 @@ describe("a transition of a document, which would fail if it were made twice,", 
     const ends = [1, 2].map(() =>
       documents.transitionDocument({}).then(
         () => "answered",
-        () => "lost",
+        () => "failed",
       ),
     );
     await vi.waitFor(() => expect(sent()).toEqual([1, 1]), patient);
@@ -176,16 +176,16 @@ describe("a transition of a document, which would fail if it were made twice,", 
     expect(sent()).toEqual([1, 1]);
   });
 
-  test("fails when its connection is lost, and is not sent to another server", async () => {
+  test("fails when its server stops, and is not sent to another one", async () => {
     const { first, second, sent, ends } = await sendOneToEach();
     await first.stop();
     second.goOn();
-    expect((await ends).toSorted()).toEqual(["answered", "lost"]);
+    expect((await ends).toSorted()).toEqual(["answered", "failed"]);
     expect(sent()).toEqual([1, 1]);
   });
 });
 
-test("a call that may be made twice is not repeated when a server refuses it", async () => {
+test("an idempotent call is not repeated when a server refuses it", async () => {
   let calls = 0;
   const listKeys = () => {
     calls += 1;

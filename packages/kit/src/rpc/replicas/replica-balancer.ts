@@ -11,15 +11,13 @@ interface Server {
   readonly replica: Replica;
 }
 
-/** Name of the balancer in a channel's service config. */
 const balancerName = "vidimus_replicas";
-/** Channel option that carries the channel's `Replicas`. */
+/** Options by which a channel passes values to its balancer, which grpc-js constructs. */
 const replicasOption = "vidimus.replicas";
-/** Channel option that carries the channel's certificate. */
 const certificateOption = "vidimus.certificate";
 /**
- * Channel option that counts a channel's certificates. grpc-js makes new connections when an option
- * has changed.
+ * Channel option that counts the changes of a channel's certificate. grpc-js makes new connections
+ * when an option has changed.
  */
 const generationOption = "vidimus.certificate_generation";
 /** Metadata key that marks a prompt call for the balancer, which removes it before sending. */
@@ -27,8 +25,7 @@ const promptKey = "vidimus-prompt";
 
 /**
  * Returns the channel options of a balancer that spreads calls over all servers and avoids silent
- * ones (`Replica`) while there are others. Connections are kept by grpc-js's `round_robin`.
- * Registers the balancer with grpc-js at the first call.
+ * ones (`silentMs`) while there are others. Connections are kept by grpc-js's `round_robin`.
  */
 export function replicaOptions(replicas: Replicas): ChannelOptions {
   if (!experimental.isLoadBalancerNameRegistered(balancerName)) {
@@ -42,8 +39,8 @@ export function replicaOptions(replicas: Replicas): ChannelOptions {
 
 /**
  * Returns channel options by which a changed certificate renews the connections, so that no new
- * call goes over one of the old certificate or of a removed authority. New calls wait for the new
- * connections; running ones end on the old ones.
+ * call uses a connection of the old certificate or of a removed authority. New calls wait for the
+ * new connections; running ones end on the old ones.
  */
 export function renewalOptions({ certificate }: ServiceCredentials): ChannelOptions {
   return { [certificateOption]: certificate };
@@ -149,7 +146,7 @@ class ReplicaBalancer implements LoadBalancer {
   }
 }
 
-/** Servers alternate; silent ones are skipped while there are others. */
+/** Servers take turns; silent ones are skipped while there are others. */
 class ReplicaPicker implements experimental.Picker {
   readonly #servers: readonly Server[];
   #turn = 0;

@@ -37,7 +37,7 @@ export class Replica {
 export class Replicas {
   #connected: readonly Replica[] = [];
 
-  /** Replaces the servers when one was connected or lost. */
+  /** Called by the balancer when a server was connected or lost. */
   set(connected: readonly Replica[]): void {
     this.#connected = connected;
   }

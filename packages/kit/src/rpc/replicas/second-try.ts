@@ -8,8 +8,8 @@ const triesMax = 3;
 /**
  * Makes an idempotent call, and repeats it while a server of the channel is silent and another one
  * answers (`Replicas.hasDetour`), or when the call's connection is lost. Settles with the first
- * answer; a refusal is an answer, too. The slower attempt is not cancelled, because its answer
- * shows that its server works again.
+ * answer; a refusal is an answer, too. Slower attempts are not cancelled: while they wait, the
+ * balancer avoids their servers.
  *
  * @param attempt makes the call at a server that the channel picks
  * @param signal of the caller; attempts end themselves when it aborts
@@ -30,8 +30,8 @@ export function withSecondTry<T>(
       clearTimeout(timer);
       end();
     };
-    // When this process was paused, all its timers are due before arrived answers are read.
-    // `setImmediate` calls `look` after they are read.
+    // After a pause of this process its timers run before arrived answers are read, and working
+    // servers look silent. `setImmediate` calls `look` once the answers are read.
     const watch = () => (timer = setTimeout(() => setImmediate(look), silentMs));
     const look = () => {
       if (!mayTry()) return;
@@ -58,7 +58,7 @@ export function withSecondTry<T>(
 
 /**
  * Whether a call is to be sent again: its connection was lost, or its server was starting or
- * stopping. All other refusals by the platform's servers have an `ErrorInfo`.
+ * stopping. Every other `Unavailable` of the platform's servers has an `ErrorInfo`.
  */
 function isLost(error: unknown): boolean {
   return (

@@ -21,8 +21,8 @@ export const limit = 16 * mib;
 const tests = new AsyncLocalStorage<TestContext>();
 
 /**
- * For `aroundEach` of a file with concurrent tests: `cleanUp` then knows which test has called it.
- * Without this it would take the test that was started last.
+ * For `aroundEach` of a file with concurrent tests. Without it `cleanUp` would run each cleanup
+ * after the test that was started last, not after the one that asked for the cleanup.
  */
 export const knowTest = (runTest: () => Promise<void>, context: TestContext) => tests.run(context, runTest);
 
@@ -51,7 +51,6 @@ export const doors = [mesh, teams];
 
 export type DoorOptions = Partial<RpcServerOptions>;
 
-/** Starts a door with one service on a free port. */
 export async function serve(door: Door, implementation: Phrases, options: DoorOptions = {}) {
   const readiness = new Readiness();
   const metrics: Metrics = createMetrics("test");
@@ -102,7 +101,7 @@ const nodeConnect = {
   open: overConnectNode("Connect"),
 };
 
-/** Pairs of client and door. The mesh door has gRPC only. */
+/** The mesh door speaks gRPC only. */
 export const pairs = [
   { ...ours, door: mesh },
   { ...nodeGrpc, door: mesh },
@@ -124,7 +123,6 @@ export const failure = async (call: Promise<unknown>): Promise<ConnectError> =>
     (error: unknown) => (error instanceof ConnectError ? error : expect.fail(`not a ConnectError: ${String(error)}`)),
   );
 
-/** A handler that does not answer until its call is cancelled. */
 export async function untilCancelled({ signal }: HandlerContext): Promise<never> {
   if (!signal.aborted) await once(signal, "abort");
   throw new ConnectError("cancelled", Code.Canceled);
@@ -135,7 +133,6 @@ export const phrase = (value: number) => ({ phraseJson: Buffer.from(String(value
 export const piece = (value: number) => ({ content: Buffer.from(String(value)) });
 export const numberIn = (bytes: Uint8Array) => Number(new TextDecoder().decode(bytes));
 
-/** Reads a stream of numbers to its end. */
 export async function collect(pieces: AsyncIterable<{ content: Uint8Array }>, into: number[] = []): Promise<number[]> {
   for await (const { content } of pieces) into.push(numberIn(content));
   return into;

@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
 import pino from "pino";
 
-/** Makes a logger and the array of its parsed lines. */
 export function logLines(level: "debug" | "info" = "info") {
   const lines: Record<string, unknown>[] = [];
   const sink = new PassThrough();

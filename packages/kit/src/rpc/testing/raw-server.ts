@@ -5,8 +5,7 @@ import { portOf } from "../../port.ts";
 import { cleanUp } from "./doors.ts";
 
 /**
- * Starts an HTTP/2 server that answers by `answer`, for answers that no door gives. Returns its
- * port.
+ * Starts an HTTP/2 server for answers that no door gives. Returns its port.
  *
  * @param answer called for each stream; `cut` resets all TCP connections of the server
  */

@@ -3,7 +3,6 @@ import { connect, createServer, type Socket } from "node:net";
 import { portOf } from "../../port.ts";
 import { cleanUp } from "./doors.ts";
 
-/** A TCP proxy between client and server that simulates faults of a network. */
 interface TcpProxy {
   readonly port: number;
   /** Stops forwarding the server's bytes. */

@@ -1,12 +1,11 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 
-/** Reads the values of one field from a message. */
 type FieldReader = (message: unknown) => readonly string[];
 
 /**
  * Makes a function that returns, for a message type, the reader of all text fields named `name`:
- * the message's own and those of nested messages, such as the items of a batch. Undefined for a
- * type without such a field.
+ * the message's own and those of nested messages, such as the items of a batch, but not those of
+ * messages in maps. Undefined for a type without such a field.
  *
  * @param name as in code, for example `documentId`
  */

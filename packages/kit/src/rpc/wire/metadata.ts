@@ -13,10 +13,9 @@ const protocolHeaders = new Set([
 ]);
 
 /**
- * Makes the metadata of a request, without protocol headers. A plain record, the usual case, is
- * read without making Headers.
+ * Drops protocol headers. A plain record, the usual case, is read without making Headers.
  *
- * @throws ConnectError InvalidArgument for a value that is not printable ASCII
+ * @throws ConnectError InvalidArgument for a name or value that gRPC cannot carry
  */
 export function requestMetadata(headers: HeadersInit | undefined): Metadata {
   const metadata = new Metadata();
@@ -41,10 +40,7 @@ function addOrRefuse(metadata: Metadata, key: string, value: string): void {
   }
 }
 
-/**
- * Makes the metadata of an answer. Values that gRPC cannot carry are dropped, because an error here
- * would replace the outcome of the call.
- */
+/** Drops values that gRPC cannot carry: an error here would replace the outcome of the call. */
 export function responseMetadata(headers: Headers): Metadata {
   const metadata = new Metadata();
   headers.forEach((value, key) => {
@@ -63,7 +59,7 @@ function add(metadata: Metadata, key: string, value: string): void {
   for (const item of value.split(",")) metadata.add(key, Buffer.from(item, "base64"));
 }
 
-/** Converts received metadata to Headers. Binary values become base64, as in Connect. */
+/** Binary values become base64, as in Connect. */
 export function toHeaders(metadata: Metadata | undefined): Headers {
   const headers = new Headers();
   for (const [key, values] of Object.entries(metadata?.toJSON() ?? {})) {

@@ -20,8 +20,8 @@ const flushMs = 2_000;
 /**
  * Posts ended spans in batches through the SDK's processor, and counts what becomes of them. When
  * the collector is slow or away the queue fills, and spans beyond its bound are dropped; no request
- * waits for the collector. The SDK counts what it drops in OpenTelemetry's metrics alone, so this
- * class enforces the bound itself.
+ * waits for the collector. The SDK reports dropped spans only to OpenTelemetry's own metrics and
+ * log, so this class enforces the bound itself.
  */
 export class CountingProcessor implements SpanProcessor {
   readonly #processor: BatchSpanProcessor;
@@ -75,7 +75,7 @@ export class CountingProcessor implements SpanProcessor {
   async shutdown(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // A refused post was already counted and reported when it was refused.
+    // A refused post was already counted and reported by `#settle`.
     const flushed = this.#processor.shutdown().catch(() => {});
     await withinDeadline(flushed, flushMs);
     this.#spans.inc({ outcome: "dropped" }, this.#waiting + this.#out);

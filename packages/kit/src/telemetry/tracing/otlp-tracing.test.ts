@@ -132,7 +132,7 @@ describe("a collector", () => {
     }
   };
 
-  it("that does not answer holds nothing up: spans beyond the queue are dropped and counted", async () => {
+  it("that does not answer makes spans count as dropped: those beyond the queue, at a stop all others", async () => {
     const { tracing, spansBy } = start({ OTEL_BSP_MAX_QUEUE_SIZE: "20", OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "10" });
     collector.answerWith(undefined);
     emit(tracing, 100);
@@ -157,7 +157,7 @@ describe("a collector", () => {
     await refuse();
   });
 
-  it("that refuses spans again and again is logged once", async () => {
+  it("that refuses three batches of spans is logged once", async () => {
     const { lines } = await refuse();
     expect(lines).toEqual([expect.objectContaining({ level: "warn", msg: "spans were not taken by the collector" })]);
   });

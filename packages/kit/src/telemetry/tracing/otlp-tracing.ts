@@ -47,7 +47,7 @@ const attributeCharactersMax = 256;
 export class OtlpTracing implements Tracing, AsyncDisposable {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
-  /** Decides whether a trace is recorded when no service of the platform has decided that yet. */
+  /** Decides about a trace that begins here or enters at the public port (`isEdge`). */
   readonly #root: OtelSampler;
 
   constructor({ service, config, log, registry }: OtlpTracingOptions) {
@@ -77,8 +77,8 @@ export class OtlpTracing implements Tracing, AsyncDisposable {
   }
 
   /**
-   * Replaces the sampled flag of a trace from outside by the sampler's own decision, as for a trace
-   * without a parent.
+   * Replaces the sampled flag of a parent from the public port by the sampler's own decision, as
+   * for a trace without a parent.
    */
   #decided(parent: string | undefined): string | undefined {
     if (parent === undefined) return undefined;

@@ -62,7 +62,7 @@ describe("tracing", () => {
     });
   });
 
-  it("names every fault, without the values that may hold credentials", () => {
+  it("names all six faulty variables, without the values that may hold credentials", () => {
     const faulty = {
       OTEL_EXPORTER_OTLP_ENDPOINT: "ftp://user:hunter2@collector",
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://collector",

@@ -10,8 +10,8 @@ export interface SpanOrder {
   /** W3C Trace Context of the parent; undefined begins a trace. */
   readonly parent: string | undefined;
   /**
-   * Whether the parent comes from outside: its trace id is used, but the sampler alone decides
-   * whether the trace is recorded.
+   * Whether the parent comes from the public port: its trace id is used, but the sampler alone
+   * decides whether the trace is recorded.
    */
   readonly isEdge?: boolean;
   /** W3C Trace Contexts of other traces for which the work is done, too. */

@@ -41,8 +41,8 @@ const reasonOfAnswered = () => (answered ??= new ConnectError("the call has ende
  * One call on the mesh door. It is the handler's context, and ends exactly once: by an answer, a
  * failure, the deadline, a cancellation, or the server's stop.
  *
- * Headers, context values and signal are made at their first use: the shortest and most frequent
- * handlers use none, and an AbortController with its error costs more than the rest of their calls.
+ * Headers, context values and signal are made at their first use, because the shortest and most
+ * frequent handlers use none.
  */
 export class MeshCall implements HandlerContext, EndedCall {
   readonly protocolName = "grpc";
@@ -74,7 +74,7 @@ export class MeshCall implements HandlerContext, EndedCall {
     this.#deadline = Number(wire.getDeadline());
     const isUnary = method.methodKind === "unary";
     // grpc-js enforces the deadlines of callers itself: it answers, and then emits "cancelled". For
-    // a stream it does so only once the caller has read all messages before the answer.
+    // a stream it does so only once the caller has read all messages, so streams get a timer here.
     if (this.#deadline === Infinity && isUnary) {
       this.#deadline = Date.now() + door.defaultTimeoutMs;
       this.#timer = setTimeout(() => this.fail(deadlinePassed()), door.defaultTimeoutMs);
@@ -140,16 +140,13 @@ export class MeshCall implements HandlerContext, EndedCall {
     return this.#responseTrailer && responseMetadata(this.#responseTrailer);
   }
 
-  /**
-   * Sends `responseHeader` if the handler used it. Headers that are set after this are not sent.
-   */
+  /** Headers that the handler sets after this are not sent. */
   sendHeader(): void {
     if (!this.#responseHeader) return;
     this.#wire.sendMetadata(responseMetadata(this.#responseHeader));
     this.#responseHeader = undefined;
   }
 
-  /** Ends the call with an error, unless it has ended. */
   fail(error: unknown): void {
     if (this.hasEnded) return;
     const outcome = toConnectError(error);
@@ -157,8 +154,8 @@ export class MeshCall implements HandlerContext, EndedCall {
   }
 
   /**
-   * Ends the call, and answers nothing but its headers. Returns true only the first time; who gets
-   * true then answers, unless the call was cancelled or a stream's deadline passed.
+   * Ends the call and sends its headers, but no answer. Returns true only the first time: who gets
+   * true then sends the answer. After a cancellation or a stream's deadline the door sends none.
    */
   end(outcome?: ConnectError): boolean {
     if (this.hasEnded) return false;

@@ -5,7 +5,6 @@ import type { ConnectionPeers } from "../shared/connection-peers.ts";
 import type { ReportRefusal } from "../shared/refusals.ts";
 import type { MeshRoute, RpcRoute } from "../shared/route.ts";
 
-/** Decides who may call a method of the mesh door. */
 export interface MeshGuard {
   /**
    * Returns the identity of the caller.
@@ -27,8 +26,8 @@ interface MeshGuardOptions {
 }
 
 /**
- * Makes the guard from the callers that the routes name. A method that no route names is refused.
- * Health is open to every identity, because probes of meshes and `vidimus doctor` call it.
+ * A method for which no route names callers is refused. Health is open to every identity, because
+ * probes of service meshes and `vidimus doctor` call it.
  */
 export function meshGuard({ routes, peers, identityOfService, report }: MeshGuardOptions): MeshGuard {
   const allowed = new Map<DescMethod, ReadonlySet<string>>();

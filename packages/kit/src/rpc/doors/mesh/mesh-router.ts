@@ -83,10 +83,7 @@ function readRequest<T extends DescMessage>(type: T, wire: { request: ReceivedMe
   return fromWire(type, wire.request.take());
 }
 
-/**
- * Converts an error to the status of grpc-js, with its details, metadata and the handler's
- * trailers.
- */
+/** The status has the error's details and metadata, and the handler's trailers. */
 function statusOf(error: ConnectError, call: MeshCall): StatusObject & Error {
   const metadata = responseMetadata(setTrailerStatus(call.responseTrailer, error));
   // grpc-js throws when it encodes half a surrogate pair.

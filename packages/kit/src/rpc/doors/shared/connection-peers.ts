@@ -9,9 +9,8 @@ import type { ReportRefusal } from "./refusals.ts";
 type Peer = CertificateIdentity & { readonly validToMs: number };
 
 /**
- * Knows the identity of the peer of each TLS connection of a door, and finds the connection by the
- * peer's address and port. A certificate is parsed once for each connection, because parsing it
- * costs as much as a short call.
+ * The identities of the peers of a door's TLS connections, by the peer's address and port. A
+ * certificate is parsed once for each connection, because parsing it costs as much as a short call.
  */
 export class ConnectionPeers {
   readonly #peers = new Map<string, Peer>();
@@ -32,9 +31,8 @@ export class ConnectionPeers {
   }
 
   /**
-   * Returns the identity of a connection.
-   *
    * @param address `address:port` of the caller
+   * @param what the called method, for the report
    * @throws DomainError `unauthenticated`, reported, when the connection is not known, or when its
    * certificate has no identity or has expired since the handshake
    */

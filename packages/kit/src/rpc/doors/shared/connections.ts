@@ -8,7 +8,7 @@ import type { CertificateSource } from "../../../tls/service-credentials.ts";
 import { flowWindowBytes } from "../../wire/message-limit.ts";
 import type { RpcServerOptions } from "./rpc-server.ts";
 
-/** Whether an address can be reached from this machine only. */
+/** @param host a name or an address; an IPv6 address without brackets */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }
@@ -19,10 +19,7 @@ export function needsCertificate(host: string): string {
   return `the doors bind loopback addresses only, not "${host}", unless ${files} are set`;
 }
 
-/**
- * Throws a ConfigError unless the address is loopback. Without certificates any machine that
- * reaches the port could call with any role.
- */
+/** Without certificates any machine that reaches the port could call with any role. */
 export function assertLoopback(host: string): void {
   if (!isLoopback(host)) throw new ConfigError(`HOST: ${needsCertificate(host)}`);
 }
@@ -97,10 +94,6 @@ function pingEvery(session: ServerHttp2Session, pingMs: number): NodeJS.Timeout 
   return setInterval(ping, pingMs).unref();
 }
 
-/**
- * Sends GOAWAY to the clients that are no longer trusted, and destroys their sockets `revokedMs`
- * later.
- */
 function endRevoked(
   servers: Iterable<Http2Server | Http2SecureServer>,
   sessions: ReadonlySet<ServerHttp2Session>,

@@ -2,9 +2,7 @@ import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import { type Health, HealthCheckResponse_ServingStatus as Status } from "@vidimus/contracts/grpc/health/v1/health";
 import type { Readiness } from "../../../readiness.ts";
 
-/**
- * Implements `grpc.health.v1`. The process ("") and each service have the status of `readiness`.
- */
+/** The process ("") and each service have the status of `readiness`. */
 export function healthService(readiness: Readiness, serviceNames: ReadonlySet<string>): ServiceImpl<typeof Health> {
   const known = (name: string) => name === "" || serviceNames.has(name);
   const status = () => (readiness.isReady() ? Status.SERVING : Status.NOT_SERVING);

@@ -23,13 +23,12 @@ export interface Refusal {
   readonly who: string;
   /** Address and port of the caller. */
   readonly peer: string;
-  /** What was refused and why, for example the name of a method. */
+  /** The called method, mostly with the cause; for `handshake` only the error of TLS. */
   readonly what: string;
 }
 
 export type ReportRefusal = (refusal: Refusal) => void;
 
-/** Makes the report of one door, which logs every refusal at `warn` and counts it. */
 export function refusalReport(door: "mesh" | "teams", log: Logger, metrics: Metrics): ReportRefusal {
   return ({ reason, who, peer, what }) => {
     metrics.callsRefused.inc({ door, reason });

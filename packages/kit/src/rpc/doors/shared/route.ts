@@ -3,7 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 
 /** Registers services: Connect's router, or the router of the mesh door. */
 export interface ServiceRegistry {
-  /** Registers a service. Methods without an implementation answer Unimplemented. */
+  /** Methods without an implementation answer Unimplemented. */
   service<S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>): unknown;
 }
 
@@ -17,8 +17,8 @@ export interface RpcRoute<S extends DescService = DescService, M extends string 
   register(registry: ServiceRegistry): void;
 }
 
-/** A route of a mesh door: each method with the names of the services that may call it. */
 export interface MeshRoute extends RpcRoute {
+  /** Names of the services that may call a method, for example `delivery`. */
   readonly callers: ReadonlyMap<DescMethod, readonly string[]>;
 }
 
@@ -32,17 +32,15 @@ export interface MeshRoute extends RpcRoute {
  */
 export type Effect = "read" | "write" | "platform" | "tenantless";
 
-/** A route of a teams door: each method with what it does. */
 export interface TeamsRoute extends RpcRoute {
   readonly effects: ReadonlyMap<DescMethod, Effect>;
 }
 
-/** Binds an implementation of all methods to its service. */
 export function route<S extends DescService>(service: S, implementation: ServiceImpl<S>): RpcRoute<S, MethodNames<S>> {
   return bind<S, MethodNames<S>>(service, implementation);
 }
 
-/** Binds some methods of a service; the others answer Unimplemented. */
+/** Binds some methods of a service. A door with a certificate refuses the others. */
 export function partialRoute<S extends DescService, I extends Partial<ServiceImpl<S>>>(
   service: S,
   methods: I,
@@ -73,10 +71,6 @@ export function meshRoute<S extends DescService, M extends string>(
   return { ...route, callers: byMethod(route, callers) };
 }
 
-/**
- * Adds to a route what each method does, for the teams door. The compiler demands a row for every
- * method.
- */
 export function teamsRoute<S extends DescService, M extends string>(
   route: RpcRoute<S, M>,
   effects: Readonly<Record<M, Effect>>,

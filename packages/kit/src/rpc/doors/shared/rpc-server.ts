@@ -18,8 +18,8 @@ export interface RpcServerOptions {
   tracing?: Tracing | undefined;
   /**
    * Certificate of this process. With it a door demands client certificates, and refuses methods
-   * that its routes do not open to the caller. Without it the door is plaintext and binds loopback
-   * only, and every process of the machine may call everything.
+   * that its routes or grants do not open to the caller. Without it the door is plaintext, and
+   * every process of the machine may call everything.
    */
   certificate?: CertificateSource | undefined;
   /** Deadline of unary calls without one; 15 s by default. */

@@ -46,7 +46,8 @@ function startSpan(tracing: Tracing, method: DescMethod, header: Headers): Span 
 
 /**
  * Refuses unknown callers, calls outside of their grants and malformed names of actors, and adds
- * the identity to the call context. Must come after the interceptors that observe and map errors.
+ * the identity to the call context. Must come after `observeInterceptor` and `errorInterceptor`, so
+ * that refusals are logged and converted.
  *
  * @param peers undefined on a plaintext door, whose callers have no identity
  */
@@ -71,7 +72,6 @@ async function* checked<T>(messages: AsyncIterable<T>, check: (message: T) => Pr
   }
 }
 
-/** Converts errors of handlers by `toConnectError`, including errors in the middle of a stream. */
 export const errorInterceptor: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
@@ -114,7 +114,6 @@ function hasDeadline(header: Headers): boolean {
   return header.has("grpc-timeout") || header.has("connect-timeout-ms");
 }
 
-/** Counts and logs every call at its end, a stream after its last message. */
 export function observeInterceptor(observe: CallObserver): Interceptor {
   return (next) => async (request) => {
     const call: EndedCall = {

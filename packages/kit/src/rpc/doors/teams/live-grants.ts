@@ -15,10 +15,9 @@ interface LiveGrantsOptions {
 }
 
 /**
- * Opens the grants file and reads it again when it changes. When a changed file has faults they are
- * logged, and the last good grants stay.
+ * Follows changes of the grants file. While it has faults, the last good grants stay.
  *
- * @throws ConfigError that lists every fault of the file
+ * @throws ConfigError that lists every fault of the file at the start
  */
 export function openLiveGrants({ file, ...options }: LiveGrantsOptions): LiveFiles<Grants> {
   return new LiveFiles<Grants>({

@@ -14,7 +14,6 @@ interface Caller extends Pick<CallContext, "identity" | "actor" | "role"> {
   readonly peer: string;
 }
 
-/** Checks which tenants exist and which of them may be written. */
 export interface TenantCheck {
   /**
    * Resolves when the tenant may be read, or written.
@@ -25,7 +24,6 @@ export interface TenantCheck {
   require(tenantId: string, effect: "read" | "write"): Promise<void>;
 }
 
-/** Decides who may call what on a teams door. */
 export interface TeamsGuard {
   /**
    * Checks identity, method, actor and role of a call.
@@ -55,10 +53,7 @@ const pass = () => {};
 /** Requests name their tenants in fields called `tenant_id`. */
 const tenantReader = fieldReaders("tenantId");
 
-/**
- * Makes the guard from the effects that the routes name. Where there are grants, a method that no
- * route names is refused.
- */
+/** Where there are grants, a method for which no route names an effect is refused. */
 export function teamsGuard({ routes, grants, tenants, report }: TeamsGuardOptions): TeamsGuard {
   const effects = new Map<DescMethod, Effect>();
   for (const route of routes) if ("effects" in route) for (const row of route.effects) effects.set(...row);
