@@ -78,6 +78,18 @@ test("an entry takes key prefix and client address from calls at the mesh door, 
   ]);
 });
 
+test("an entry of a person's change at the teams door takes the address that the caller states", async () => {
+  const asPerson = { "vidimus-actor": `person:${"0".repeat(32)}`, "vidimus-role": "owner" };
+  const name = await register("people");
+  for (const from of ["2001:db8::7", "no address"]) {
+    await delivery.endpoints.disableEndpoint(name, { headers: { ...asPerson, "vidimus-from": from } });
+    await delivery.endpoints.enableEndpoint(name, asAdmin);
+  }
+  const { entries } = await list("people");
+  const addresses = entries.filter(({ action }) => action === "disable_endpoint").map((each) => each.fromAddress);
+  expect(addresses).toEqual(["127.0.0.1", "2001:db8::7"]);
+});
+
 /** Makes seven entries: one by `ida` for each of three disablings, the others by the admin. */
 async function registerAndDisable(tenantId: string): Promise<void> {
   const name = await register(tenantId);

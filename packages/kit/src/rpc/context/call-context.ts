@@ -19,8 +19,9 @@ export interface CallContext {
   /** Identity of the caller's certificate; "" on a plaintext door, which only loopback reaches. */
   readonly identity: string;
   /**
-   * IP address of the caller at a teams door. At a mesh door the IP address of the public API's
-   * client, as the gateway states it. "" when unknown.
+   * IP address of the caller at a teams door, or of the person for whom it acts, as the caller
+   * states it. At a mesh door the IP address of the public API's client, as the gateway states it.
+   * "" when unknown.
    */
   readonly from: string;
 }

@@ -71,7 +71,8 @@ export type AuditEntry = Message<"vidimus.audit.v1.AuditEntry"> & {
   keyPrefix: string;
 
   /**
-   * IP address from which the call came; over public HTTP the client's.
+   * IP address from which the call came; over public HTTP the client's, and
+   * for a person the one that the program states with which the person signed in.
    *
    * @generated from field: string from_address = 8;
    */

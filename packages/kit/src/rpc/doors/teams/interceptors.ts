@@ -7,11 +7,13 @@ import { requireActorName } from "../../context/actor-name.ts";
 import { callContextKey, parseTraceparent, readCallContext } from "../../context/call-context.ts";
 import type { CallObserver, EndedCall } from "../../context/call-observer.ts";
 import { startServerSpan } from "../../context/call-span.ts";
+import { claimsToBePerson } from "../../context/person.ts";
 import { boundedStream } from "../shared/bounded-stream.ts";
 import type { ConnectionPeers } from "../shared/connection-peers.ts";
 import { toConnectError } from "../../errors/error-table.ts";
 import { itemFaultOf } from "../../errors/item-fault.ts";
 import { unlessAborted } from "../../../unless-aborted.ts";
+import { isIP } from "node:net";
 import type { TeamsGuard } from "./teams-guard.ts";
 
 /** Address and port of the caller. */
@@ -58,6 +60,12 @@ export function guardInterceptor(guard: TeamsGuard, peers: ConnectionPeers | und
     const context = { ...request.contextValues.get(callContextKey), identity };
     request.contextValues.set(callContextKey, context);
     const check = guard.admit(request.method, { ...context, peer });
+    const stated = request.header.get("vidimus-from") ?? "";
+    // Only a program that signs people in is admitted with a person as actor. It states where the
+    // person is; the connection says only where the program is.
+    if (claimsToBePerson(context.actor) && isIP(stated) !== 0) {
+      request.contextValues.set(callContextKey, { ...context, from: stated });
+    }
     requireActorName(request.header.get("vidimus-actor") ?? "");
     if (request.stream) return next({ ...request, message: checked(request.message, check) });
     await check(request.message);
