@@ -61,7 +61,6 @@ function findPromtool(): string {
   return unpacked;
 }
 
-/** Runs a program in the work folder. Returns whether it succeeded. */
 function run(program: string, args: readonly string[]): boolean {
   return spawnSync(program, args, { cwd: work, stdio: "inherit" }).status === 0;
 }

@@ -1,7 +1,8 @@
 /**
- * `npm run check:apiserver`: applies every overlay and combination of deploy/k8s to a
- * kube-apiserver, as a server-side dry run, and creates a Pod of each workload, which Pod Security
- * must admit. No controller and no kubelet runs, so nothing is scheduled, probed or connected.
+ * `npm run check:apiserver`: applies every overlay, template and combination of deploy/k8s to
+ * a kube-apiserver, as a server-side dry run, and creates a Pod of each workload, which Pod
+ * Security must admit. No controller manager and no kubelet runs, so nothing is scheduled, probed
+ * or connected.
  *
  * Needs Go and kubectl. Builds etcd and kube-apiserver from deploy/apiserver/go.mod into
  * .vidimus/apiserver once: 5 minutes of two cores, 3 GB of memory, 2 GB of modules. Not part of CI.
@@ -88,8 +89,8 @@ async function openApiServer(): Promise<string> {
     `--secure-port=${port}`,
     `--cert-dir=${join(dir, "certificates")}`,
     "--service-cluster-ip-range=10.0.0.0/24",
-    // Set in clusters, too; without it the API server itself would refuse privileged Pods, and Pod
-    // Security would not be tested.
+    // Clusters set this, too. Without it the API server refuses privileged Pods before Pod Security
+    // sees them.
     "--allow-privileged=true",
     ...accounts,
     `--service-account-signing-key-file=${join(dir, "sa.key")}`,
@@ -117,9 +118,6 @@ async function openApiServer(): Promise<string> {
   return path;
 }
 
-/**
- * Runs kubectl with a manifest on its standard input. Returns whether it succeeded, and its output.
- */
 function kubectl(manifest: object | undefined, ...args: readonly string[]): { ok: boolean; said: string } {
   const input = manifest === undefined ? "" : JSON.stringify(manifest);
   const { status, stdout, stderr } = spawnSync("kubectl", ["--kubeconfig", kubeconfig, ...args], {
@@ -159,13 +157,13 @@ async function check(file: string): Promise<void> {
   console.log(`ok   ${name}: ${manifests.length} objects applied, ${pods} Pods admitted`);
 }
 
-/** Adds a volume for the StatefulSet's claims, as its controller would. */
+/** Adds an empty volume for the claim `data`, which the StatefulSet's controller would mount. */
 function withoutClaims(pod: object): object {
   const { volumes = [] } = pod as { volumes?: object[] };
   return { ...pod, volumes: [...volumes, { name: "data", emptyDir: {} }] };
 }
 
-/** Checks that admission works: a privileged Pod is refused. */
+/** Without Pod Security every Pod is admitted and `check` proves nothing, so one must be refused. */
 function checkAdmission(): void {
   const container = { name: "root", image: "x", securityContext: { privileged: true } };
   const manifest = {

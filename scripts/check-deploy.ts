@@ -1,7 +1,7 @@
 /**
- * `npm run check:deploy`: checks deploy/k8s without a cluster. Renders every overlay and every
- * combination of deploy/k8s/tests, then checks Pod Security, custom resources, NetworkPolicies and
- * conventions (deploy/check), the schemas of three Kubernetes versions, and kube-score.
+ * `npm run check:deploy`: checks deploy/k8s without a cluster. Renders every overlay, template
+ * and combination, then checks Pod Security, custom resources, NetworkPolicies and conventions
+ * (deploy/check), the schemas of three Kubernetes versions, and kube-score.
  *
  * Needs Go and python3 with venv. Installs pinned tools into .vidimus/deploy-check once, from the
  * Go module proxy and PyPI: three to five minutes on two cores, then half a minute.
@@ -17,11 +17,10 @@ const validator = "kubernetes-validate==1.37.0";
 /** The oldest supported version, one between, and the newest. */
 const kubernetesVersions = ["1.33", "1.35", "1.37"];
 
-/** Rules of kube-score that do not apply here. */
 const waivers = [
   // A CPU limit throttles a service while cores of its node are idle.
   "--ignore-container-cpu-limit",
-  // Images are pinned by digest, so pulling again would fetch the same bytes.
+  // Deployed images are pinned by digest, so pulling again would fetch the same bytes.
   "--ignore-test",
   "container-image-pull-policy",
 ];
@@ -43,10 +42,7 @@ async function checkManifests(): Promise<void> {
   await run("go", ["run", ".", join(root, "deploy/k8s"), rendered], { cwd: checker });
 }
 
-/**
- * The validator has no schemas of custom resources, so those are left to deploy/check. All other
- * resources are checked strictly.
- */
+/** The validator has no schemas of custom resources, so those are left to deploy/check. */
 async function checkSchemas(): Promise<void> {
   const venv = join(tools, "venv");
   const program = join(venv, "bin/kubernetes-validate");
@@ -74,11 +70,11 @@ async function step(name: string, work: () => Promise<void>): Promise<void> {
 interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Prints the program's output only when it fails. */
+  /** Prints the program's standard output only when it fails. */
   readonly quiet?: boolean;
 }
 
-/** Runs a program to its end. Throws when it cannot start or fails. */
+/** @throws Error when the program cannot start or fails */
 async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<void> {
   const { cwd = root, env = {}, quiet = false } = options;
   const child = spawn(program, args, {

@@ -58,7 +58,6 @@ function tooLong(document: string): string[] {
   return length > 40 ? [`${document}: has ${length} lines, more than 40`] : [];
 }
 
-/** Files of the guides that the gateway serves. */
 function servedGuides(): string[] {
   const source = readFileSync("services/gateway/src/api-docs/guides.ts", "utf8");
   const [, list] = /^const names = \[([^\]]+)\]/m.exec(source) ?? [];
@@ -66,7 +65,6 @@ function servedGuides(): string[] {
   return [...list.matchAll(/"([\w-]+)"/g)].map(([, name]) => `docs/${name}.md`);
 }
 
-/** A file and every folder above it. */
 function withFolders(file: string): string[] {
   const parts = file.split("/");
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));

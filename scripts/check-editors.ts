@@ -1,6 +1,6 @@
 /**
  * `npm run test:editors`: runs the programs of docs/editors.md, exactly as they are printed there,
- * against a stack of its own: with grpcurl, in Python, and in TypeScript, the latter in an empty
+ * against a stack of its own: with grpcurl, in Python, and in TypeScript, the last in an empty
  * project into which the packed `@vidimus/contracts` is installed. `check-methods.ts` checks that
  * each method of documents' teams door is in one of them.
  *
@@ -43,13 +43,11 @@ for (const [name, { command, env = {} }] of Object.entries(programs)) {
   if (child.exitCode !== 0) process.exitCode = 1;
 }
 
-/** A program to run, in the work folder. */
 interface Program {
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The only program of a language on the page. */
 function programOf(language: string): string {
   const [program, ...others] = docs.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"));
   if (!program?.[1] || others.length > 0) throw new Error(`docs/editors.md must hold one program in ${language}`);
@@ -70,7 +68,7 @@ function grpcurlProgram(): Program {
   return { command: ["bash", written("editor.sh", "bash")], env };
 }
 
-/** Prepares the program with the commands on the page, in a folder of its own. */
+/** Runs the page's commands; what they install is kept until the page installs something else. */
 function pythonProgram(): Program {
   const folder = join(tools, "python");
   const [, commands = ""] = /^```console\n(\$ python3 -m venv.*?)^```$/ms.exec(docs) ?? [];
@@ -84,7 +82,6 @@ function pythonProgram(): Program {
   return { command: [join(folder, "bin/python"), written("editor.py", "python")], env: { PYTHONPATH: folder } };
 }
 
-/** Prepares the program with the install command on the page, in an empty project. */
 function typescriptProgram(): Program {
   runProgram("npm", ["pack", "--silent", "--workspace", "@vidimus/contracts", "--pack-destination", work]);
   const project = join(work, "project");

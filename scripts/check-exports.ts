@@ -1,7 +1,7 @@
 /**
- * Fails for an export of a program that no other file names, whether or not its own file uses it:
- * STYLE.md, "One idea, one place". Reads words, so an export counts as used when another file has
- * the same word for something else.
+ * Fails for an export that no other file names, whether or not its own file uses it: STYLE.md, "One
+ * idea, one place". Reads words, so an export counts as used when another file has the same word
+ * for something else.
  */
 import { readFileSync } from "node:fs";
 import { listedFiles } from "./listed-files.ts";

@@ -67,7 +67,6 @@ async function ownPackage(cases: readonly CapturedDelivery[], keys: readonly Tru
   return `${cases.length} deliveries accepted, ${refused} changed ones refused`;
 }
 
-/** Copies with one flipped bit each. */
 function* flips(bytes: Buffer): Generator<Buffer> {
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const flipped = Buffer.from(bytes);
@@ -108,7 +107,6 @@ function pythonProgram(): string {
   return program;
 }
 
-/** The folder with the Go program and its module, which also contains the Java sources. */
 function goFolder(): string {
   const folder = join(tools, `go-${goVersion}`);
   return once(folder, () => {
@@ -154,7 +152,6 @@ function report(name: string, said: string): void {
   console.log(`${name}: ${said}`);
 }
 
-/** @returns the program's output. @throws Error with the output when the program failed */
 function run(program: string, args: readonly string[], cwd = root): string {
   const { status, error, stdout, stderr } = spawnSync(program, args, { cwd, encoding: "utf8" });
   if (error) throw new Error(`${program} is needed and cannot be run: ${error.message}`);

@@ -1,18 +1,19 @@
 /**
  * Fails when an RPC of `proto/` lacks what neither the compiler nor generated code asks for:
  *
- * - a row in the table of each door of tests/access/known-callers.test.ts at which its service
- *   stands: who may call it, and how its request names the tenant;
+ * - a row in tests/access/known-callers.test.ts for each door at which its service stands: in
+ *   `meshTable` who may call it, in `teamsTable` how its request names the tenant;
  * - a call in a test of its service;
  * - at a teams door, a name that agrees with its effect: `reads` of
- *   tests/access/known-tenants.test.ts matches the names of those that read, and of no other;
+ *   tests/access/known-tenants.test.ts matches the names of those with the effect `read`, and of
+ *   none with `write`;
  * - at documents' teams door, which editors' programs call, an example in docs/editors.md;
  * - at the other teams doors, a command of `npx vidimus` or a page of the console that calls it.
  *
  * Fails also when the table of doors in docs/operations.md names other services than
- * known-callers.test.ts, and for a command of `npx vidimus` that has a file and is not named in
- * packages/cli/src/nouns.ts, in a test or in a guide. Only reads files: those of the folder that
- * its argument names, else of this repository.
+ * known-callers.test.ts, and for a command of `npx vidimus` that packages/cli/src/nouns.ts, all
+ * tests or all guides leave out. Only reads files: those of the folder that its argument names,
+ * else of this repository.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,10 +41,7 @@ const nouns = read("packages/cli/src/nouns.ts");
 const commandTests = readAll("packages/cli/test/*.test.ts", "tests/cli/*.test.ts");
 const guides = read("README.md", "docs/*.md", "packages/cli/README.md").replaceAll(/\s+/g, " ");
 
-/**
- * Methods that only programs call, such as a receiver or an importer. They need no command and no
- * page.
- */
+/** Methods that only programs call, so they need no command, page or example. */
 const programsMethods = new Set(["GetDictionaryRevision"]);
 
 interface Method {
@@ -70,7 +68,7 @@ function partOf(text: string, beginning: string): string {
   return rest.split(/^\}/m)[0] ?? "";
 }
 
-/** The services of each door, by the name of the service that opens it. */
+/** From the name of a service to the RPC services at its door. */
 function servicesAt(part: string): ReadonlyMap<string, readonly string[]> {
   const rows = [...part.matchAll(/^ {2}(\w+): \[([^\]]*)\]/gm)];
   return new Map(rows.map(([, door = "", names = ""]) => [folderOf(door), names.match(/\w+/g) ?? []]));
@@ -139,7 +137,6 @@ function wrongEffect({ service, name, localName }: Method): string[] {
   return [`the effect "${effect}", and its name does not agree with \`reads\` of ${knownTenants}`];
 }
 
-/** Compares the table "Each service opens what it serves" with the doors. */
 function wrongDoors(): string[] {
   const [, table = ""] = /^\| service +\| teams door: .*\n((?:\|.*\n)+)/m.exec(read("docs/operations.md")) ?? [];
   const rows = [...table.matchAll(/^\| (\w+) +\|([^|]*)\|([^|]*)\|$/gm)];
@@ -167,7 +164,7 @@ function faultsOfCommand(file: string): string[] {
   ].map((where) => `${file}: the command is not named in ${where}`);
 }
 
-/** Whether a test runs a command, by its name or with a function that names the noun itself. */
+/** Finds `"NOUN", "VERB"`, or `"NOUN", ...` in a helper and a call that begins with `"VERB"`. */
 function runs(test: string, noun: string, verb: string): boolean {
   const named = (pattern: string) => new RegExp(pattern).test(test);
   return named(`"${noun}",\\s+"${verb}"`) || (named(`"${noun}",\\s+\\.{3}`) && named(`[([]"${verb}"`));

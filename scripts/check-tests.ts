@@ -1,11 +1,11 @@
 /**
- * Fails for a file of `packages/<name>/src` or `services/<name>/src` that decides something and has
- * no test: neither one beside it (`post-webhook.test.ts`, `advance-lane.property.test.ts`) nor a
- * row that says where its test is. Such rows stand in the section "Tests" of a README.md in its
- * folder or above, within the package: the first column names files and folders below that
- * README.md, the second one the tests, from the package's folder or the repository's. Fails also
- * for a row that names what does not exist. Only reads files: those of the folder that its argument
- * names, else of this repository.
+ * Fails for a file of `packages/<name>/src` or `services/<name>/src`, outside of testing/, that
+ * decides something and has no test: neither one beside it (`post-webhook.test.ts`,
+ * `advance-lane.property.test.ts`) nor a row that says where its test is. Such rows stand in the
+ * section "Tests" of a README.md in its folder or above, within the package: the first column names
+ * files and folders below that README.md, the second one the tests, from the package's folder or
+ * the repository's. Fails also for a row that names what does not exist. Only reads files: those of
+ * the folder that its argument names, else of this repository.
  *
  * Fails for a hook of Vitest at the top level of a module that tests import, too: a worker runs
  * such a module once, so the hook would belong to the first test file that imports it, and to no

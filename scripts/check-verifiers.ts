@@ -5,7 +5,7 @@
  * on this machine.
  *
  * Needs python3 with venv, Go, openssl and npm. Installs the pinned `cryptography` from PyPI into
- * .vidimus/verifiers once. The package runs on every `node` that is on the PATH.
+ * .vidimus/verifiers once. The package runs on each version of `node` on the PATH.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
@@ -118,7 +118,6 @@ function linesOf(headers: Readonly<Record<string, string>>): string {
     .join("");
 }
 
-/** Writes the only program of that language in the documentation to a file. */
 function fromDocs(language: string, file: string): string {
   const docs = readFileSync(join(root, "docs/verifiers.md"), "utf8");
   const [program, ...others] = docs.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"));
@@ -149,7 +148,6 @@ function shell(): Verifier {
   return ["sh", fromDocs("sh", "verify.sh")];
 }
 
-/** The package for receivers, packed and unpacked, for every `node` on the path. */
 function nodes(): Record<string, Verifier> {
   const packed = spawnSync("npm", ["pack", "--json", "--pack-destination", work], {
     cwd: join(root, "packages/verify"),

@@ -24,9 +24,7 @@ const notTests = /^(?!tests\/|.*\/test\/|.*\.test\.ts$)/;
 /** Words behind which "room" means capacity. */
 const before = "(?:ha(?:d|s|ve)|lacks?|(?:leav|mak)(?:es?|ing)|made|needs?|no|takes?|without)";
 
-/**
- * Words that are right in another meaning are refused only next to what gives them the wrong one.
- */
+/** A word that has a right meaning, too, is refused only in phrases: "live" in "live version". */
 const rules: readonly Rule[] = [
   rule("give back", String.raw`\b(?:give[ns]?|giving|gave)(?: \w+){0,2} back\b`),
   rule("hurry", String.raw`\bhurr(?:y|ie[ds]|ying)\b`),
@@ -79,7 +77,6 @@ const faults = [...unknownWords(), ...files.flatMap(faultsOf)];
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
 
-/** Words of STYLE.md's column "Not" that this check does not know. */
 function unknownWords(): string[] {
   const rows = readFileSync("STYLE.md", "utf8").matchAll(/^\|[^|]*\|[^|]*\|([^|]*)\|$/gm);
   const words = [...rows].flatMap(([, cell = ""]) => cell.split(",").map((word) => word.trim()));
@@ -214,7 +211,6 @@ function withoutMarks(comment: string): string {
   return comment.replaceAll(/^[ \t]*(?:\/\*+|\/\/|\*(?!\/)|#)/gm, (mark) => " ".repeat(mark.length));
 }
 
-/** The words of an identifier, in lowercase with spaces between them. */
 function spaced(name: string): string {
   return name.replaceAll(/([a-z0-9])([A-Z])|_/g, "$1 $2").toLowerCase();
 }

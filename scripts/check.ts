@@ -1,7 +1,6 @@
 /**
- * Runs all static checks at the same time, and prints the duration and the output of each. Fails
- * when a check failed. The linter also checks types, because `tsc` would take the same time once
- * more.
+ * Runs all static checks at the same time, and prints the duration and the output of each. The
+ * linter also checks types, because `tsc` would take the same time once more.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -91,7 +91,6 @@ function report(names: readonly string[], fault: string): void {
   process.exitCode = 1;
 }
 
-/** Adds an entry for each platform package without one. Returns their names. */
 function addMissing(): string[] {
   const added: string[] = [];
   for (const parent of Object.values(lock.packages)) {

@@ -1,8 +1,8 @@
 /**
- * `npm run database-users -- FOLDER`: creates a MongoDB user for each service, who may read and
- * write only the service's own database and append to its audit log, and writes each connection
- * string into a file of the folder, `<service>-mongodb`. May be repeated: passwords in existing
- * files stay in use.
+ * `npm run database-users -- FOLDER`: creates a MongoDB user for each service, who may only
+ * read and write the service's own database and read and append to its audit log, and writes each
+ * connection string into a file of the folder, `<service>-mongodb`. May be repeated: passwords in
+ * existing files stay in use.
  */
 import { ensureDatabaseUsers, findDatabaseUsers } from "@vidimus/devstack/backing/database-users";
 import { MongoError } from "mongodb";

@@ -24,8 +24,8 @@ export interface PlanOptions {
 }
 
 /**
- * Plans the users. Passwords come from files of an earlier run, even of one that ended before it
- * had created the user.
+ * Passwords come from files of an earlier run, even of one that ended before it had created the
+ * user.
  *
  * @throws Error naming what is wrong with the options or with a file
  */
@@ -48,7 +48,6 @@ export async function makePlan({ folder, prefix, console, renewed, adminUrl }: P
   return plan;
 }
 
-/** Returns the password of the connection string in a file; undefined when there is no file. */
 async function readPassword(file: string, user: string): Promise<string | undefined> {
   let text: string;
   try {
@@ -80,8 +79,7 @@ export function checkPlan(plan: readonly PlannedUser[], existing: ReadonlySet<st
 }
 
 /**
- * Writes the connection strings before the users get the passwords, so that a run that ends in
- * between can be repeated.
+ * Call it before the users get the passwords, so that a run that ends in between can be repeated.
  */
 export async function writePlan(plan: readonly PlannedUser[], folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -12,10 +12,7 @@ export interface FeedItem {
 
 const text = (html: string, role?: string) => ({ type: "core/text", ...(role ? { role } : {}), data: { html } });
 
-/**
- * Makes a feed of newswire, articles, an image, an audio, a tag and a site in several languages.
- * Ids are new and slugs end in `run`, so that the demonstration can be repeated on the same data.
- */
+/** Ids are new and slugs end in `run`, so that the feed can be pushed again to one database. */
 export function wireFeed(run: string): FeedItem[] {
   const tagId = randomUUID();
   const imageId = randomUUID();

@@ -7,7 +7,6 @@ import { type DevJson, readDevJson } from "@vidimus/devstack/stack/dev-json";
 import { openDevStack } from "@vidimus/devstack/stack/dev-stack";
 import { demonstrate } from "./demonstrate.ts";
 
-/** Returns the running stack, or starts one for the demonstration. */
 async function findOrOpenStack(stack: AsyncDisposableStack): Promise<DevJson> {
   const running = await readDevJson(stateDir);
   if (running && (await answers(running.gateway))) {

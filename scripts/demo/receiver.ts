@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A received webhook: the raw bytes of its body, and its headers. */
+/** The raw bytes of the body, and the headers with lowercase names. */
 export interface ReceivedWebhook {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface Receiver extends AsyncDisposable {
   until(count: number, ms: number): Promise<ReceivedWebhook[]>;
 }
 
-/** Listens on a free port of an address of this machine and answers every POST with 204. */
+/** Listens on a free port of an address of this machine and answers every request with 204. */
 export async function openReceiver(host: string): Promise<Receiver> {
   const received = new Map<string, ReceivedWebhook>();
   const arrivals = new EventEmitter();

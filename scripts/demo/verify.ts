@@ -1,6 +1,6 @@
 /**
- * Verifies a webhook as a receiver does, with Web Crypto only. It shares no code with the platform
- * and `packages/verify`, so that an error there is not repeated here.
+ * Verifies a webhook as a receiver does, with Web Crypto only. Shares no code with the platform or
+ * `packages/verify`, so that an error there is not repeated here.
  */
 import type { ReceivedWebhook } from "./receiver.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Compares the tests that each step of CI collects, by their titles, with those of a commit:
- * `npm run guard:tests -- COMMIT`. Files may move; a title that a step no longer collects fails.
- * Titles made by a loop are compared as written. Without a commit it prints the counts.
+ * Compares the tests that the npm scripts with Vitest collect, by their titles, with those of a
+ * commit: `npm run guard:tests -- COMMIT`. Files may move; a title that a step no longer collects
+ * fails. Titles made by a loop are compared as written. Without a commit it prints the counts.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -47,10 +47,7 @@ function collect(dir: string): CollectedTest[] {
   });
 }
 
-/**
- * Returns the tests of `of` that are missing in `others`. A step and title that `of` has twice must
- * be there twice.
- */
+/** A step and title that `of` has twice must be in `others` twice. */
 function missing(of: readonly CollectedTest[], others: readonly CollectedTest[]): CollectedTest[] {
   const counts = Map.groupBy(others, keyOf);
   const left = new Map([...counts].map(([key, tests]) => [key, tests.length]));

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** Where the text of a fault is found in a source, and the text around it. */
+/** Where a fault's text is found in a source; `before` and `after` are the rest of the file. */
 interface FaultPassage {
   readonly file: string;
   readonly before: string;

@@ -1,7 +1,7 @@
 /**
  * Compares names with those of a commit: metrics, their labels, log lines, environment variables,
  * roles of the databases, callers of methods, contracts. `npm run guard:names -- COMMIT` prints
- * what is missing or new and then fails; without a commit it prints all names.
+ * what is missing or new, and fails when anything is; without a commit it prints all names.
  */
 import { type Names, readNames } from "./read-names.ts";
 import { here, openTree } from "./tree.ts";

@@ -22,7 +22,7 @@ export function readNames(dir: string): Names {
     metrics: find(/["'`](vidimus_[\w${}]*)["'`]/g),
     labels: find(/labelNames: (\[[^\]]*\])/g),
     logs: sorted(texts.flatMap(logLines)),
-    // Constants in capitals, and environment variables of one word.
+    // Quoted words in capitals: with `_` everywhere, without it only as the argument of `env.…(`.
     environment: find(/(?:["'`](?=\w+_)|\benv\.\w+\(")([A-Z][A-Z0-9]*(?:_[A-Z0-9${}]+)*)["'`]/g),
     databaseRoles: sorted(users.flatMap(rights)),
     doors: sorted(routes.flatMap(rows)),

@@ -44,7 +44,6 @@ for (const fault of chosen) {
 console.log(`${chosen.length} faults, ${wrong.length} not as they must be`);
 if (wrong.length > 0) process.exitCode = 1;
 
-/** Puts a fault in, runs its tests and takes it out again. */
 function seed({ search, replacement, tests }: SeededFault): string {
   const found = passagesOf(search, tree.dir, files);
   const [passage] = found;

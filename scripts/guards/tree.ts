@@ -69,10 +69,7 @@ function runGit(...args: string[]): Buffer {
   return stdout;
 }
 
-/**
- * Returns the paths of the files below a folder, without packages, `.git` and state of the dev
- * stack.
- */
+/** Returns paths relative to `dir`, without those of npm, git and the dev stack's state. */
 export function filesOf(dir: string, path = ""): string[] {
   return readdirSync(join(dir, path), { withFileTypes: true }).flatMap((entry) => {
     const name = join(path, entry.name);

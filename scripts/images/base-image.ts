@@ -5,7 +5,7 @@ export const ownBase = "base";
  * Refuses a base that is not named by its digest: a tag may name other bytes tomorrow, and the bill
  * of materials could not say what the images contain.
  *
- * @throws Error when the base is named in another way, unless it is the own one
+ * @throws Error for a base without a digest, except `ownBase`
  */
 export function checkBase(base: string): void {
   if (base === ownBase || /^[^@\s]+@sha256:[0-9a-f]{64}$/.test(base)) return;

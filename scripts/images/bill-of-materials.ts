@@ -22,7 +22,7 @@ export interface ImageContent {
   readonly packages: readonly DebianPackage[];
   /** `ID` and `VERSION_ID` of /etc/os-release. */
   readonly system: { readonly id: string; readonly version: string };
-  /** The base of the image, by its digest. */
+  /** The base of the image, with its digest; absent for `ownBase`. */
   readonly base?: string;
 }
 
@@ -64,7 +64,6 @@ function nodeComponent(
   } satisfies Component;
 }
 
-/** Members of `process.versions` that are not libraries. */
 const notLibraries = new Set(["node", "modules", "napi", "unicode", "cldr", "tz"]);
 
 function insideNode(name: string, version: string): Component {

@@ -11,10 +11,8 @@ export function imageOf(image: Image): string {
 }
 
 /**
- * Builds the images of the five services and of the console.
- *
- * @param base of the images; the recipe's own base by default. Always passed on, because buildah
- * 1.28 does not see that the default of an argument names a stage.
+ * @param base stage or image that all images are built on. Passed to buildah even when it is the
+ * recipe's default: buildah 1.28 does not see that the default of an argument names a stage.
  */
 export async function buildImages(report: (line: string) => void, base = ownBase): Promise<void> {
   checkBase(base);

@@ -17,7 +17,6 @@ const settings = {
   STORAGE_DRIVER: process.env["STORAGE_DRIVER"] ?? "overlay",
 };
 
-/** How a program ended; it may have failed. */
 export interface Outcome {
   /** Null when the program did not exit by itself, for example when a signal ended it. */
   readonly code: number | null;

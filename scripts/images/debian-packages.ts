@@ -14,8 +14,8 @@ export interface DebianPackage {
 /**
  * The packages that contain the files, without duplicates.
  *
- * @throws Error when there is no dpkg, or when no package has one of the files, because its fixes
- * would then be unknown
+ * @throws Error when there is no dpkg, or when a file is in no package, because advisories name
+ * packages
  */
 export function debianPackagesOf(files: readonly string[]): DebianPackage[] {
   const names = new Set(files.map(ownerOf));

@@ -4,7 +4,7 @@ import type { ContainerSpec } from "./manifest.ts";
 import type { Platform } from "./platform.ts";
 import { type Service, services } from "./stage-context.ts";
 
-/** Creates the tenants of a dev stack on the platform, and describes it in the form of dev.json. */
+/** Creates a dev stack's tenants on the platform, and describes the platform as dev.json does. */
 export async function describePlatform(
   platform: Platform,
   specOf: (service: Service) => ContainerSpec,

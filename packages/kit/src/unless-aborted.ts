@@ -1,7 +1,6 @@
 /**
- * Settles as the work does, or rejects when the signal aborts first. The listener is removed when
- * the work ends, because otherwise a signal that outlives many such works would keep their
- * listeners.
+ * Settles as the work does, or rejects when the signal aborts first. A signal may outlive many
+ * works, so each removes its listener when it ends.
  *
  * @param reason makes the error of the rejection; by default the signal's reason
  */
@@ -13,8 +12,9 @@ export function unlessAborted<T>(
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const fail = () => reject(reason());
-    // The work's own end is handled in any case: an unhandled rejection would end the process.
     const stopListening = () => signal.removeEventListener("abort", fail);
+    // Handle the work's end even if the signal has aborted: an unhandled rejection would end the
+    // process.
     work.then(resolve, reject).finally(stopListening);
     if (signal.aborted) return fail();
     signal.addEventListener("abort", fail, { once: true });

@@ -100,8 +100,8 @@ export class KnownTenants implements Disposable {
         this.#tenants = new Map(tenants.map((tenant) => [tenant.tenantId, tenant]));
         return true;
       } catch (error) {
-        // grpc-js may take two seconds to reconnect to a server that was away, so a failed pull is
-        // repeated after a pause.
+        // Pulls fail at once until grpc-js has reconnected to a gateway that was away, so a failed
+        // pull is repeated after a pause.
         await sleep(retryMs, signal);
         if (!signal.aborted) continue;
         if (!this.#stop.signal.aborted) this.#logFailure(error);

@@ -33,7 +33,7 @@ export type DeliveryCheck = (typeof deliveryChecks)[number];
 
 export interface DeliveryStep {
   readonly check: DeliveryCheck;
-  /** `unchecked`: a part that the check needs is missing, or an earlier check has failed. */
+  /** `unchecked`: what the check needs is missing, or an earlier check refused it. */
   readonly outcome: "ok" | "failed" | "unchecked";
   /** What the check found, or why it was not made. Contains no secret. */
   readonly detail: string;
@@ -47,8 +47,8 @@ export interface ExplainDeliveryOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
   /**
-   * When the delivery arrived, in milliseconds since 1970. Without it `now` is used, and the check
-   * `clock` is not made of a delivery that is too old.
+   * When the delivery arrived, in milliseconds since 1970. Without it `now` is used, and `clock` is
+   * `unchecked` for a delivery that was sent more than five minutes ago.
    */
   readonly receivedAt?: number;
 }
@@ -56,8 +56,7 @@ export interface ExplainDeliveryOptions {
 /**
  * Makes as many checks of `verifyDelivery` as possible on a stored delivery, and those of
  * `content-digest` and `x-vidimus-signature-256`, which may fail although `verifyDelivery` accepts
- * the delivery. Returns the result of each. For people who look for a fault; receivers call
- * `verifyDelivery`.
+ * the delivery. For people who look for a fault; receivers call `verifyDelivery`.
  */
 export async function explainDelivery(
   request: DeliveryRequest,

@@ -30,16 +30,16 @@ export function parsePayload(body: Bytes): Payload {
   if (typeof keyId !== "string" || typeof statement !== "string" || typeof value !== "string") {
     throw malformed("data.signature lacks keyId, statement or value");
   }
-  // The caller gets the snapshot parsed from these bytes only, so that it gets what is signed.
+  // Do not return `data.snapshot`: only these bytes are signed, and a forged body may have both.
   const bytes = snapshotBytes(body);
   const snapshot = membersOf(parseJson(bytes), "data.snapshot");
   return { kind: "snapshot", id, type, data: members, signature: { keyId, statement, value }, snapshot, bytes };
 }
 
 /**
- * The snapshot is the last member of `data`, which is the last of the body. The first occurrence of
- * the mark begins it: the platform writes all that comes before, and a quote inside a value is
- * escaped.
+ * The snapshot is the last member of `data`, and `data` the last of the body. The snapshot begins
+ * after the first mark: the platform writes everything before it, and no string there has the mark,
+ * because quotes in a string are escaped.
  */
 function snapshotBytes(body: Bytes): Bytes {
   const mark = indexOf(body, snapshotMark);

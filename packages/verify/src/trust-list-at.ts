@@ -47,8 +47,8 @@ export class TrustListUnavailable extends Error {
  *   past all caches, at most once a minute, so that a flood of unknown ids causes no flood of
  *   requests. Keys are listed in advance: when one has to sign earlier than planned, a newer list
  *   gives it an earlier `validFrom`.
- * - While the platform does not answer, a list of up to two hours is used. An older one is not,
- *   because a key in it may have been revoked.
+ * - While no newer list can be fetched or accepted, one of up to two hours is used. An older one is
+ *   not, because a key in it may have been revoked.
  * - Requests that need the list at the same time share one fetch.
  * - A list that the platform did not state is refused. With a `root` nobody else can make one;
  *   without it the list key of the first list is pinned.
@@ -106,8 +106,8 @@ class FetchedTrustList implements TrustList {
   }
 
   /**
-   * Makes an attempt at most once a minute for each mode. Only a `default` attempt is repeated at
-   * once while there is no list younger than two hours.
+   * Makes at most one attempt a minute in each mode. Attempts in mode `default` have no such limit
+   * while there is no list younger than two hours.
    *
    * @returns whether the last attempt succeeded
    */

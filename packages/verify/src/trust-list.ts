@@ -11,11 +11,11 @@ export interface TrustedKey {
   readonly validUntil: string | null;
 }
 
-/** Finds trusted keys by id. `trustListAt` makes a trust list. */
+/** Made by `trustListAt`. */
 export interface TrustList {
   /**
-   * Returns the entry with this id. Fetches a newer list when there is no such entry, or when it
-   * was not valid at `signedAt`.
+   * Returns the entry with this id, even if it was not valid at `signedAt`; undefined when there is
+   * none. In both cases a newer list was fetched before.
    */
   keyFor(keyId: string, signedAt: Date): Promise<TrustedKey | undefined>;
 }

@@ -1,9 +1,8 @@
 /**
- * What is wrong with a delivery:
- *
- * - `body`: it was changed on the way, parsed before it was verified, or is no delivery of Vidimus
+ * - `body`: the body was changed on the way, parsed before it was verified, or is no delivery of
+ *   Vidimus
  * - `secret`: the HMAC was not made with this secret, or the secret is malformed
- * - `clock`: it was sent more than five minutes before or after the receiver's time
+ * - `clock`: the delivery was sent more than five minutes before or after the receiver's time
  * - `key`: no trusted key has the signature's `keyId`, the key was not valid at the time of
  *   signing, or its entry is malformed
  * - `signature`: the key did not sign the statement, or the statement is malformed or about another

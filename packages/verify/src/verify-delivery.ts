@@ -47,7 +47,7 @@ export type Delivery = SnapshotDelivery | EventDelivery;
  * envelope agrees with the statement.
  *
  * @throws VerificationError whose `fault` says what is wrong
- * @throws TrustListUnavailable when the trust list is needed and cannot be fetched
+ * @throws TrustListUnavailable when the trust list is needed, and cannot be fetched or is refused
  */
 export async function verifyDelivery(
   request: DeliveryRequest,

@@ -49,8 +49,8 @@ const statementFormat = new RegExp(`^vidimus-trust-v1\n([1-9][0-9]{0,15})\n${tim
 const delegationFormat = new RegExp(`^(vidimus-trust-root-v1\n(.+)\n(.+)\n${time})\n(.+)$`);
 
 /**
- * Verifies a trust list: that the list key signed exactly this body, that the list key is the
- * pinned one or the root delegated to it, and that the list is not outdated.
+ * Verifies that the list key stated exactly this body, that the list is not outdated, and that the
+ * pinned root delegated to the list key, or it is the pinned one. Without pins any list key passes.
  *
  * @param now milliseconds since 1970; for a stored list the time of its fetch
  * @throws VerificationError `list` when one of these is not so, or a part of the answer is

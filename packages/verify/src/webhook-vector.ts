@@ -1,7 +1,7 @@
 /**
  * A test vector: a snapshot, its signature and its webhook, computed by other software. The private
- * seed is 32 bytes of 0x01, the endpoint's secret 32 bytes of 0x02. The text has values that JSON
- * serialisers write differently: U+2028, an emoji, 1e+21.
+ * seed is 32 bytes of 0x01, the endpoint's secret 32 bytes of 0x02. The snapshot has values that
+ * JSON serialisers write differently: U+2028, an emoji, 1e+21.
  */
 export const vector = {
   tenantId: "ten_acme",

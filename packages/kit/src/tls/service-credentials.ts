@@ -5,14 +5,13 @@ import { identityOf } from "./peer-identity.ts";
 import { siblingIdentity } from "./sibling-identity.ts";
 import type { TlsMaterial } from "./tls-material.ts";
 
-/** A certificate that may be replaced while it is used. */
 export interface CertificateSource {
   readonly value: TlsMaterial;
   onChange(listener: (value: TlsMaterial) => void): void;
   removeListener(listener: (value: TlsMaterial) => void): void;
 }
 
-/** Credentials of a channel. A change of `certificate` renews the channel's connections. */
+/** A change of `certificate` renews the connections of a channel that has the credentials. */
 export type ServiceCredentials = ChannelCredentials & { readonly certificate: CertificateSource };
 
 /**

@@ -41,8 +41,8 @@ export function readTlsFiles(env: EnvReader): TlsFiles | undefined {
 const pemBytesMax = 1_048_576;
 
 /**
- * Reads the three files: certificate, key, authorities. Throws a ConfigError for the first one that
- * cannot be read.
+ * @throws ConfigError for the first file that cannot be read, is too long, or is a key that others
+ * may read
  */
 export function readPemFiles({ certFile, keyFile, caFile }: TlsFiles): [cert: Buffer, key: Buffer, ca: Buffer] {
   return [
@@ -53,9 +53,8 @@ export function readPemFiles({ certFile, keyFile, caFile }: TlsFiles): [cert: Bu
 }
 
 /**
- * Checks the contents of the three files, and that doors and clients can be opened with them.
- *
- * @throws ConfigError that lists every fault, without any of the key
+ * @param contents of the files of certificate, key and authorities, in this order
+ * @throws ConfigError that lists the faults, without any of the key
  */
 export function parsePem(
   contents: readonly Buffer[],
@@ -80,8 +79,8 @@ export function parsePem(
     faults.push(`${names.keyFile}: is not the key of ${names.certFile}`);
   }
   if (faults.length === 0) {
-    // OpenSSL has further rules. Without this check a file that breaks them would fail only in a
-    // running door.
+    // OpenSSL has further rules. Without this check a file that breaks them would fail only in the
+    // door that uses it.
     attempt(() => createSecureContext(serverContext({ cert, key, ca })), `${names.certFile}: cannot be used`, faults);
   }
   if (!parsed || faults.length > 0) throw new ConfigError(faults.join("\n"));
@@ -91,8 +90,8 @@ export function parsePem(
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
 /**
- * Reads every certificate of a file, and adds what is wrong with it to `faults`. A file that was
- * read while it was being written ends within a certificate. OpenSSL refuses a cut certificate in a
+ * Reads every certificate of a file, and adds the file's faults to `faults`. A file that was read
+ * while it was being written may end within a certificate. OpenSSL refuses a cut certificate in a
  * chain, but silently leaves it out among authorities, so the end of the file is checked here.
  */
 export function certificatesIn(pem: Buffer, name: string, faults: string[]): X509Certificate[] {

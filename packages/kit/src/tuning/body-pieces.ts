@@ -5,11 +5,11 @@ const blockBytesMax = 1024 * 1024;
 const smallBytesMax = 64 * 1024;
 
 /**
- * Collects the pieces of a body. Those of a large body are copied into blocks of at most 1 MiB, and
- * `free` frees the blocks when the body was read or refused. Without blocks, refused bodies stay
- * until V8 collects its old objects, and glibc keeps pieces of 64 KiB even then: a minute after
- * stalled imports the gateway had 80 to 136 MiB more than before. Each piece is freed once it is
- * copied, because V8 marks the whole heap after 64 MiB of pieces.
+ * Copies the pieces of a body of more than 64 KiB into blocks of at most 1 MiB, which `free` frees at
+ * once. Without blocks, refused bodies stay until V8 collects its old objects, and glibc keeps
+ * pieces of 64 KiB even then: a minute after stalled imports the gateway had 80 to 136 MiB more than
+ * before. Each piece is freed once it is copied, because V8 collects its old objects the more often
+ * the more memory buffers have.
  */
 export class BodyPieces {
   #pieces: Buffer[] = [];
@@ -36,12 +36,11 @@ export class BodyPieces {
     this.#pieces = [];
   }
 
-  /** Copies a piece to its position in the body. Returns the position behind it. */
+  /** @param at position of the piece in the body; returns the position after the piece */
   #copy(piece: Buffer, at: number): number {
     let copied = 0;
     while (copied < piece.length) {
       const index = Math.floor((at + copied) / this.#blockBytes);
-      // `Buffer.allocUnsafe` would take memory from the shared pool, which must not be freed.
       const block = (this.#blocks[index] ??= Buffer.allocUnsafeSlow(this.#blockBytes));
       copied += piece.copy(block, (at + copied) % this.#blockBytes, copied);
     }
@@ -49,7 +48,7 @@ export class BodyPieces {
     return at + copied;
   }
 
-  /** Returns the whole body. `free` does not free its memory. */
+  /** To be called once. `free` does not free the memory of the returned body. */
   whole(): Buffer {
     const [first, second] = this.#blocks;
     // A block that is more than half full is returned as it is, because copying 1 MiB costs 0.5 ms
@@ -62,7 +61,6 @@ export class BodyPieces {
     return Buffer.concat(this.#blocks.length > 0 ? this.#blocks : this.#pieces, this.#bytes);
   }
 
-  /** Frees the memory of the blocks at once. */
   free(): void {
     this.#blocks.forEach(freeBuffer);
     this.#blocks = [];

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
 /**
- * By how much the niceness of the helper threads is above the process's. With it the four threads,
- * when all are busy, get three tenths of the process's CPU, and the event loop gets seven tenths.
- * At equal priority the threads got four fifths.
+ * By how much the niceness of V8's helper threads is above the event loop's. With it the four
+ * threads, when all are busy, get three tenths of a single core, and the event loop gets seven
+ * tenths. At equal priority the threads would get four fifths.
  */
 const helperNiceness = 10;
 
 /**
- * Raises the niceness of a thread above the process's. It is 19 at most, and cannot be lowered
- * again without a privilege.
+ * Sets the niceness of a thread to `by` above the calling thread's, and to 19 at most. It cannot be
+ * lowered again without a privilege.
  *
  * @param threadId 0 for the calling thread
  */

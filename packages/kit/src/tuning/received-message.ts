@@ -1,6 +1,6 @@
 /**
- * A request as grpc-js received it. grpc-js keeps what `deserialize` returns until the call has
- * ended; so it keeps this small object instead of the bytes.
+ * grpc-js keeps what `deserialize` returns until the call has ended: this small object instead of
+ * the bytes of the request.
  */
 export class ReceivedMessage {
   #bytes: Buffer | undefined;

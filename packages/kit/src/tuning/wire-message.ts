@@ -17,8 +17,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 const largeBytesMin = 64 * 1024;
 
 /**
- * Serialises a message. Large values of its own bytes fields are written last and copied only once.
- * Throws ConnectError Internal when the message is not valid.
+ * Writes large values of the message's own bytes fields (not of nested messages) last, and copies
+ * them only once. Throws ConnectError Internal when the message is not valid.
  */
 export function toWire<T extends DescMessage>(type: T, message: MessageInitShape<T>): Buffer {
   try {
@@ -55,7 +55,6 @@ function largeBytes(type: DescMessage, message: object): LargeBytes[] {
 
 const bytesFields = new WeakMap<DescMessage, DescMessage["fields"]>();
 
-/** The singular bytes fields of a type, except those of a oneof. */
 function bytesFieldsOf(type: DescMessage): DescMessage["fields"] {
   const known = bytesFields.get(type);
   if (known) return known;
@@ -66,7 +65,7 @@ function bytesFieldsOf(type: DescMessage): DescMessage["fields"] {
   return fields;
 }
 
-/** Parses a message. Throws ConnectError Internal when the bytes are malformed. */
+/** @throws ConnectError Internal when the bytes are malformed */
 export function fromWire<T extends DescMessage>(type: T, bytes: Buffer): MessageShape<T> {
   try {
     // Bytes fields are views of the input. They would be Buffers if the input were one, and a

@@ -5,7 +5,6 @@ import { portOf } from "../../src/port.ts";
 /** A TCP proxy that can keep connections open without forwarding their bytes. */
 interface MutableProxy extends AsyncDisposable {
   readonly port: number;
-  /** Number of connections that were accepted, and of those that are open. */
   readonly acceptedCount: number;
   readonly openCount: number;
   /** Stops forwarding the server's bytes on the open connections. Later connections work. */
@@ -18,7 +17,6 @@ interface MutableProxy extends AsyncDisposable {
   resume(): void;
 }
 
-/** What a proxy does with a connection of a client and the one that it made for it. */
 const pairOf = (client: Socket, target: Socket) => ({
   forward: () => void client.pipe(target.unpipe(client)).pipe(client),
   greet: () => void target.pipe(client),
@@ -26,7 +24,6 @@ const pairOf = (client: Socket, target: Socket) => ({
   stall: () => void client.unpipe(target).pause(),
 });
 
-/** Opens a proxy in front of a port of 127.0.0.1. */
 export async function openMutableProxy(targetPort: number): Promise<MutableProxy> {
   const sockets = new Set<Socket>();
   const open = new Set<ReturnType<typeof pairOf>>();

@@ -2,17 +2,13 @@ import { nkeys } from "nats";
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
 
-/**
- * A broker that knows its users by JWTs: its configuration, and a maker of creds files of its
- * users.
- */
+/** A broker that lets every user in whose JWT its account has signed. */
 interface JwtBroker {
   readonly config: string;
-  /** Makes a creds file as `nsc` writes it. */
+  /** The text of a creds file, as `nsc` writes it, for a new user. */
   makeCreds(): string;
 }
 
-/** Makes the keys of an operator and an account, and the broker's configuration with them. */
 export function makeJwtBroker(): JwtBroker {
   const [operator, account] = [nkeys.createOperator(), nkeys.createAccount()];
   const unlimited = { subs: -1, data: -1, payload: -1 };

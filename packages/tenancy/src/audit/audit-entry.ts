@@ -16,7 +16,6 @@ export interface AuditedChange {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** One administrative change, with who made it and when. */
 export interface AuditEntry extends AuditAuthor, AuditedChange {
   /** UUIDv7. */
   readonly entryId: string;

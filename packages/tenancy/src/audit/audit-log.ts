@@ -51,8 +51,7 @@ export class AuditLog {
   }
 
   /**
-   * Opens the log beside the service's database. Makes its collection now, because a transaction
-   * across shards cannot make one.
+   * Makes the log's collection now, because a transaction across shards cannot make one.
    *
    * @throws ConfigError when the service's user has no right to make the collection
    */
@@ -105,7 +104,7 @@ export class AuditLog {
   }
 }
 
-/** A log line has no `detail`, whose values only callers who may read the audit log may see. */
+/** Without `detail`, because only callers who may read the audit log may see its values. */
 function lineOf({ entryId: audit, tenantId, action, subject, ...entry }: AuditEntry) {
   const { actor, role, identity, keyPrefix, from, requestId } = entry;
   return { audit, tenantId, action, subject, actor, role, identity, keyPrefix, from, requestId };

@@ -26,7 +26,6 @@ export interface ListAuditEntriesDeps {
   audit: Pick<AuditLog, "list">;
 }
 
-/** Implements `ListAuditEntries` of every service that has it. */
 export function listAuditEntries({ audit }: ListAuditEntriesDeps) {
   return async (request: AuditRequest, context: HandlerContext) => {
     requireAdministrator(callContext(context), "read who changed what");
@@ -53,7 +52,7 @@ function toProto({ from, at, detail, ...entry }: AuditEntry): MessageInitShape<t
   return { ...entry, at: timestampFromDate(at), fromAddress: from, detailJson: Buffer.from(JSON.stringify(detail)) };
 }
 
-/** The console makes such tokens, too: it merges the logs of several services. */
+/** The console makes the same tokens to merge the logs of services: change both together. */
 function readPosition([entryId]: readonly (string | number)[]): string | undefined {
   return typeof entryId === "string" ? parseUuid(entryId) : undefined;
 }

@@ -7,7 +7,6 @@ import type { TlsMaterial } from "../tls-material.ts";
 /** The trust domain of tests. */
 export const domain = "test.example";
 
-/** A certificate in memory, which a test may replace. */
 export class TestCertificate implements CertificateSource {
   readonly #listeners = new Set<(value: TlsMaterial) => void>();
   readonly #ca: string;
@@ -15,7 +14,7 @@ export class TestCertificate implements CertificateSource {
 
   readonly #identityPath: string | undefined;
 
-  /** @param ca the authorities that the process believes, PEM */
+  /** @param ca PEM of the authorities that the process trusts */
   constructor(pair: CertificatePair, ca: string, identityPath?: string) {
     this.#ca = ca;
     this.#identityPath = identityPath;
@@ -40,7 +39,7 @@ export class TestCertificate implements CertificateSource {
   }
 }
 
-/** A valid certificate of a service. The service trusts the authority that issued it. */
+/** The service trusts `authority` only, which also issues its certificate. */
 export function certificateOf(
   authority: CertificateAuthority,
   service: string,
