@@ -157,13 +157,13 @@ async function check(file: string): Promise<void> {
   console.log(`ok   ${name}: ${manifests.length} objects applied, ${pods} Pods admitted`);
 }
 
-/** Adds an empty volume for the claim `data`, which the StatefulSet's controller would mount. */
+/** Adds an empty volume for the claim `data`, which only a StatefulSet's controller adds. */
 function withoutClaims(pod: object): object {
   const { volumes = [] } = pod as { volumes?: object[] };
   return { ...pod, volumes: [...volumes, { name: "data", emptyDir: {} }] };
 }
 
-/** Without Pod Security every Pod is admitted and `check` proves nothing, so one must be refused. */
+/** Without Pod Security every Pod would be admitted, and `check` would prove nothing. */
 function checkAdmission(): void {
   const container = { name: "root", image: "x", securityContext: { privileged: true } };
   const manifest = {

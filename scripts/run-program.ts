@@ -4,8 +4,8 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..");
 
 /**
- * Runs a program, whose output goes where this one's goes, by default in the folder of the
- * repository. Throws when it cannot be run or fails.
+ * Runs a program, by default in the repository's root, and passes its output on. Throws when it
+ * cannot be run or fails.
  */
 export function runProgram(
   program: string,

@@ -1,9 +1,9 @@
 /**
  * `npm run screenshots [-- [--state FOLDER] [PATH…]]`: makes pictures of pages of the running dev
- * stack, at 1,280 and 390 px in both colour schemes, in `screenshots` in its folder. By default of
- * every page: one of each kind that links lead to from the API reference and from the start of the
- * console, where it is signed in as `operator`, and the answers to forms. What the forms make stays
- * in the stack: keys, invitations, phrases, endpoints that fail, and a published tag.
+ * stack, 1,280 and 390 px wide in both colour schemes, in FOLDER/screenshots. Without a PATH: of one
+ * page of each kind that links lead to from the API reference or, signed in as `operator`, from the
+ * console, and of the answers to the console's forms. Keys, invitations, phrases, endpoints that
+ * fail, and a published tag then stay in the stack.
  */
 import { openAnswer } from "@vidimus/devstack/browser/console-answer";
 import { consoleAnswers } from "@vidimus/devstack/browser/console-answers";
@@ -78,7 +78,7 @@ async function useDesk(stack: DevJson) {
   };
 }
 
-/** Makes pictures of a page of HTML; makes none of other content, such as JSON. */
+/** Does nothing for other content than HTML, such as JSON. */
 async function takePictures(page: Page, called = kindOf(new URL(page.url()))): Promise<void> {
   if ((await page.evaluate("document.contentType")) !== "text/html") return;
   const name = called.replace(/\W+/g, "-").replace(/^-|-$/g, "") || "start";

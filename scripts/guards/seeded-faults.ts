@@ -1,7 +1,7 @@
 /**
- * Puts each fault of `faults/` into the sources of a commit and runs the tests that must fail
- * because of it: `npm run faults:seeded -- COMMIT`, HEAD by default; further words select faults by
- * their names. After a change of the structure of the code every fault must still fail a test.
+ * Puts each fault of `faults/` into the sources of a commit and runs its test files, in which a
+ * test must fail: `npm run faults:seeded -- COMMIT`, HEAD by default; further words select faults
+ * by their names. After a change of the structure of the code every fault must still fail a test.
  * Takes some minutes and is not part of CI.
  */
 import { spawnSync } from "node:child_process";

@@ -1,7 +1,7 @@
 /**
  * `npm run images [-- BASE]`: builds the images of the five services and of the console with
- * buildah into .vidimus/images, without a registry of images. BASE, with its digest, replaces the
- * recipe's own base, see deploy/images/Containerfile.
+ * buildah into .vidimus/images. BASE, named by its digest, replaces the base that is made of this
+ * machine's libraries (deploy/images/Containerfile). Only BASE needs a registry of images.
  */
 import { buildImages } from "./build-images.ts";
 

@@ -1,7 +1,7 @@
 /**
  * `npm run measure:images`: runs the images of `npm run images` as deploy/k8s says, with podman,
- * and measures their memory, idle and under load, against requests and limits. Needs root, podman,
- * runc, netavark, aardvark-dns and Go. `--seconds N` of load, 120 by default.
+ * and measures their memory, idle and under load, against requests and limits. The load takes
+ * `--seconds N`, by default 120. Needs root, podman, runc, netavark, aardvark-dns, iptables and Go.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";
@@ -61,7 +61,7 @@ async function readMemory(): Promise<Record<Service, Memory>> {
   return Object.fromEntries(await Promise.all(entries)) as Record<Service, Memory>;
 }
 
-/** The peak of the memory that the limit applies to; both generations of cgroups have it. */
+/** Reads the peak of the memory that the limit applies to, in MiB, from cgroups v1 or v2. */
 async function cgroupPeak(pid: number): Promise<number> {
   const groups = await readFile(`/proc/${pid}/cgroup`, "utf8");
   const first = /^\d+:memory:(.*)$/m.exec(groups)?.[1];
@@ -78,7 +78,6 @@ function toRow(service: Service) {
   return { "idle resident": idle[service].resident, "peak resident": resident, "peak cgroup": cgroup, request, limit };
 }
 
-/** Pushes and publishes, reads pages, polls, imports and exports at the same time. */
 async function load(ms: number): Promise<void> {
   const over = AbortSignal.timeout(ms);
   await using receiver = await openReceiver();
@@ -141,7 +140,6 @@ function makePhrases(): string {
   return ["language,phrase", ...rows].join("\n");
 }
 
-/** A receiver of webhooks on the host. */
 async function openReceiver() {
   let received = 0;
   const server = createServer((request, response) => {

@@ -3,7 +3,7 @@ import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** A release of Node for one architecture; the archive as its SHASUMS256.txt names it. */
+/** A release of Node for one architecture, with its archive's entry in SHASUMS256.txt. */
 export interface NodeRelease {
   readonly version: string;
   readonly archive: string;

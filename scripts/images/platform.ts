@@ -31,17 +31,17 @@ const readyMs = 120_000;
 /** The five services in containers, on isolated networks, with MongoDB and NATS on the host. */
 export interface Platform {
   readonly identities: DevIdentities;
-  /** Address of the host in the containers' networks. */
+  /** Address at which containers reach the host. */
   readonly hostAddress: string;
   /** Address of a container in the first of its networks. */
   addressOf(service: Service): Promise<string>;
-  /** Runs a module in a service's container. Returns what it printed. */
+  /** Runs the source of a module in a service's container. Returns what it printed. */
   evaluate(service: Service, module: string): Promise<string>;
   /** The id of a container's first process, on the host. */
   pidOf(service: Service): Promise<number>;
-  /** Sends SIGTERM and waits for the end. Returns the exit code. */
+  /** Sends SIGTERM, and SIGKILL after 60 s. Returns the exit code. */
   stop(service: Service): Promise<number>;
-  /** The last lines of each container's log. */
+  /** The last 20 lines of each container. */
   recentLogs(): Promise<string>;
 }
 
@@ -166,8 +166,8 @@ interface Surroundings {
 }
 
 /**
- * The arguments of `podman run` for a container: its manifest, with this machine's addresses and
- * settings.
+ * Writes the files of a container's mounts, and returns the arguments of `podman run`. With a
+ * `command` the container is a job, which is removed at its end.
  */
 async function startArguments(
   service: Service,
@@ -215,10 +215,7 @@ const folders = { tls: true, grants: true, kek: true, attestation: true };
 /** One key, which documents and signing share. */
 const attestationKey = randomBytes(32);
 
-/**
- * Writes the files of the Secrets as the kubelet does: owned by root, readable by the group of the
- * pod.
- */
+/** Writes the files as the kubelet does: owned by root, readable by the group of the pod. */
 async function writeMounts(folder: string, service: Service, identities: DevIdentities): Promise<void> {
   const files = identities.services[service];
   const secrets = { "tls/tls.crt": files.certFile, "tls/tls.key": files.keyFile, "tls/ca.crt": files.caFile };

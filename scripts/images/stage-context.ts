@@ -12,12 +12,11 @@ export const services = ["gateway", "documents", "phrases", "signing", "delivery
 
 export type Service = (typeof services)[number];
 
-/** Every image. The console is not among the services, because no service calls it. */
+/** The console is not among the services, because no service calls it. */
 export const images = [...services, "console"] as const;
 
 export type Image = (typeof images)[number];
 
-/** Folder of an image's program in the checkout. */
 export function workspaceOf(image: Image): string {
   return image === "console" ? "packages/console" : `services/${image}`;
 }
@@ -25,10 +24,10 @@ export function workspaceOf(image: Image): string {
 const user = 65_532;
 
 /**
- * Prepares the context of deploy/images/Containerfile: `base/`, `node/` and one folder for each
- * image. Needs npm and its registry, on a Linux machine with the architecture of the images.
+ * Prepares the context of deploy/images/Containerfile: `base/`, `node/` and `services/IMAGE/` for
+ * each image. Needs npm and its registry, on a Linux machine with the architecture of the images.
  *
- * @param base of the images
+ * @param base `ownBase`, or the name of an image with its digest
  */
 export async function stageContext(context: string, base: string): Promise<void> {
   const node = nodeReleaseFor(process.arch);
@@ -106,7 +105,6 @@ async function stageFile(from: string, to: string): Promise<void> {
   await copyFile(await realpath(from), to);
 }
 
-/** Installs what one program needs at run time. */
 async function stageImage(context: string, image: Image, content: ImageContent): Promise<void> {
   const app = join(context, "services", image);
   await mkdir(app, { recursive: true });
@@ -121,8 +119,8 @@ async function stageImage(context: string, image: Image, content: ImageContent):
 
 /**
  * Returns the workspaces that a workspace needs at run time, directly or not, and last the
- * workspace itself. If a workspace that none of these names were in the image, too, `npm sbom`
- * would list nothing.
+ * workspace itself. An image has no others: `npm ci` would not install them, and `npm sbom` fails
+ * when one is not installed.
  */
 export async function neededBy(workspace: string): Promise<string[]> {
   const { dependencies = {} } = JSON.parse(await readFile(join(root, workspace, "package.json"), "utf8")) as {
@@ -156,7 +154,7 @@ async function describe(app: string, workspaces: readonly string[], content: Ima
   await rm(join(app, ".npmrc"));
 }
 
-/** `npm sbom` lists nothing while a dependency is missing, as those for development are here. */
+/** `npm sbom` fails while a dependency is missing, as those for development are here. */
 async function dropDevDependencies(file: string): Promise<void> {
   const { devDependencies: _, ...manifest } = JSON.parse(await readFile(file, "utf8")) as Json;
   await writeFile(file, JSON.stringify(manifest, null, 2));

@@ -1,9 +1,9 @@
 /**
- * `npm run test:images`: builds the images, looks at the content of each, runs those of the five
- * services with podman as deploy/k8s says (user, read-only root, no capabilities, memory limits,
- * variables) on isolated networks with mTLS, and checks that the demonstration passes, that
- * networks and certificates keep callers from signing, and that SIGTERM drains. Needs root,
- * buildah, podman, runc, netavark, aardvark-dns and Go.
+ * `npm run test:images [-- --no-build]`: builds the images, looks at the content of each, runs
+ * those of the five services with podman as deploy/k8s says (user, read-only root, no capabilities,
+ * memory limits, variables) on isolated networks with mTLS, and checks that the demonstration
+ * passes, that networks and certificates keep callers from signing, and that SIGTERM drains. Needs
+ * root, buildah, podman, runc, netavark, aardvark-dns, iptables and Go.
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -53,7 +53,6 @@ async function runChecks(): Promise<void> {
   await checkDrain();
 }
 
-/** documents and phrases reach no port of signing; gateway and delivery reach its mesh door. */
 async function checkReach(): Promise<void> {
   const { mesh = 0, ops = 0 } = specOf("signing").ports;
   const address = await platform.addressOf("signing");
@@ -76,7 +75,7 @@ function dial(service: Service, address: string, port: number): Promise<string> 
   );
 }
 
-/** Each service uses its own certificate, from its own container. */
+/** Each call uses the certificate of the service in whose container it is made. */
 async function checkCallers(): Promise<void> {
   const item = `{ tenantId: "demo", documentId: "0190c4a7-0000-7000-8000-000000000000", sequence: 1n, version: 1n,
     status: "usable", sha256: new Uint8Array(32) }`;

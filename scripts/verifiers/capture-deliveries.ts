@@ -2,10 +2,9 @@ import { openProcessConstellation } from "@vidimus/devstack/testing/process-cons
 import type { TrustedKey } from "../../packages/verify/src/verify.ts";
 import { type ArrivedWebhook, openWebhookDesk, untilThere, type WebhookDesk } from "../webhook-desk.ts";
 
-/** A delivery as it arrived at a receiver. */
 export interface CapturedDelivery {
   readonly name: string;
-  /** The secret as the receiver of this delivery knows it. */
+  /** One secret of the endpoint. During a rotation, each of both has its copy of the delivery. */
   readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
   /** In base64. */
@@ -15,8 +14,6 @@ export interface CapturedDelivery {
 /**
  * Starts a stack, and receives one webhook of each kind from it: a snapshot, a replayed one, one
  * with the signatures of two secrets, a ping, and an event about another endpoint.
- *
- * @returns the deliveries, and the trust list of the stack
  */
 export async function captureDeliveries(): Promise<{ deliveries: CapturedDelivery[]; keys: readonly TrustedKey[] }> {
   await using stack = await openProcessConstellation();
@@ -54,7 +51,7 @@ async function register(desk: WebhookDesk, settings: object): Promise<{ id: stri
   return { id: made.endpoint.id, secret: made.secret };
 }
 
-/** The webhook that `cause` leads to. */
+/** The first webhook that arrives after `cause` was called. */
 async function next(desk: WebhookDesk, name: string, cause: () => Promise<unknown>): Promise<ArrivedWebhook> {
   const before = desk.arrived.length;
   await cause();

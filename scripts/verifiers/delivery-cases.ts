@@ -51,8 +51,8 @@ export const keys = [retired, listed];
 
 /**
  * The vector's delivery, sent at `now` (Unix seconds), and changed copies of it. Each changed copy
- * has a valid HMAC, as an attacker who knows the secret can make it, except those that `hmac` must
- * refuse.
+ * has a valid HMAC, as an attacker who knows the secret can make it, except those with `hmac` as
+ * `refusedBy`.
  */
 export function deliveryCases(now: number): DeliveryCase[] {
   const sent = sealed(genuine, now);
@@ -102,7 +102,7 @@ export function deliveryCases(now: number): DeliveryCase[] {
   ];
 }
 
-/** Messages about the endpoint itself. */
+/** Webhooks about an endpoint instead of a snapshot. */
 function eventCases(now: number): (Pick<DeliveryCase, "title" | "headers" | "body"> & { refusedBy?: RegExp })[] {
   const data = { tenantId: "ten_acme", endpointId: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" };
   const of = (type: string, id: string = vector.headers["webhook-id"]) =>
@@ -124,7 +124,8 @@ function eventCases(now: number): (Pick<DeliveryCase, "title" | "headers" | "bod
 }
 
 /**
- * The genuine delivery with lists that were cached before its key was activated in an emergency.
+ * The genuine delivery with kept lists. A list that is older than a minute and does not allow the
+ * key must be fetched again, because the key may have been activated in an emergency.
  */
 export function keptListCases(genuine: DeliveryCase, now: number): DeliveryCase[] {
   const tomorrow = { ...listed, validFrom: "2026-11-22T09:30:00.000Z" };
@@ -182,7 +183,6 @@ export function newKeyListed(): TrustedKey {
   return otherKey().listed;
 }
 
-/** An entry of a key that is not the platform's, and was valid in 2020. */
 export function backdated(): TrustedKey {
   return { ...newKeyListed(), validFrom: "2020-01-01T00:00:00.000Z", validUntil: "2020-12-31T00:00:00.000Z" };
 }

@@ -1,4 +1,7 @@
-/** Verifies files with the unpacked package, called as the verifiers of the documentation are. */
+/**
+ * Source of a module that verifies files with the unpacked package. It has the arguments and
+ * variables of the verifiers in docs/verifiers.md.
+ */
 export const packageProgram = `
 import { readFileSync } from "node:fs";
 import { verifyDelivery, verifyTrustList } from "./package/dist/verify.js";

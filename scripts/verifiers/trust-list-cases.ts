@@ -51,12 +51,12 @@ export function trustListCases(genuine: DeliveryCase, now: number): DeliveryCase
   ];
 }
 
-/** A list with another list key and the delegation of the genuine one. */
+/** A list that another list key signed, with the delegation of the genuine list key. */
 function borrowed(issuedAt: number): StatedAnswer {
   return forger.state(list, { issuedAt, delegation: stater.delegate(issuedAt + hourS * 1000) });
 }
 
-/** The genuine signature with another statement. */
+/** Another list and its statement, with the signature of the genuine statement. */
 function restated({ headers }: StatedAnswer, issuedAt: number): StatedAnswer {
   const other = stater.state({ active: null, keys: [] }, { issuedAt, revision: 7 });
   return {

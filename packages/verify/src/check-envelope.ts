@@ -8,9 +8,9 @@ export function checkWebhookId({ id }: Payload, webhookId: string): void {
 }
 
 /**
- * Only the statement and the snapshot are signed, so the envelope's `type` and the members of `data`
- * beside the snapshot must say the same. The signed texts do not have the envelope's `timestamp`, so
- * it is not checked, and `verifyDelivery` does not return it.
+ * Only the statement and the snapshot are signed, so the envelope's `type` and the members of
+ * `data` beside the snapshot must say the same. The signed texts do not have the envelope's
+ * `timestamp`, so it is not checked, and `verifyDelivery` does not return it.
  *
  * @throws VerificationError `signature` when a member says something else
  */

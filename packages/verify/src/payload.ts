@@ -30,7 +30,7 @@ export function parsePayload(body: Bytes): Payload {
   if (typeof keyId !== "string" || typeof statement !== "string" || typeof value !== "string") {
     throw malformed("data.signature lacks keyId, statement or value");
   }
-  // Do not return `data.snapshot`: only these bytes are signed, and a forged body may have both.
+  // Not `data.snapshot`, which may be another one in a forged body: only these bytes are signed.
   const bytes = snapshotBytes(body);
   const snapshot = membersOf(parseJson(bytes), "data.snapshot");
   return { kind: "snapshot", id, type, data: members, signature: { keyId, statement, value }, snapshot, bytes };

@@ -23,7 +23,7 @@ export async function rawBody(request: DeliveryRequest): Promise<Bytes> {
   throw new VerificationError("body", "the body is not its raw bytes: do not parse it before it is verified");
 }
 
-/** @param name in lower case; returns "" for an absent header */
+/** Returns "" for an absent header. `name` must be in lower case. */
 export function header({ headers }: DeliveryRequest, name: string): string {
   const { get } = headers;
   if (typeof get === "function") return get.call(headers, name) ?? "";

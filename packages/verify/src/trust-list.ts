@@ -15,7 +15,7 @@ export interface TrustedKey {
 export interface TrustList {
   /**
    * Returns the entry with this id, even if it was not valid at `signedAt`; undefined when there is
-   * none. In both cases a newer list was fetched before.
+   * none. In both cases a newer list may be fetched first.
    */
   keyFor(keyId: string, signedAt: Date): Promise<TrustedKey | undefined>;
 }

@@ -50,7 +50,8 @@ const delegationFormat = new RegExp(`^(vidimus-trust-root-v1\n(.+)\n(.+)\n${time
 
 /**
  * Verifies that the list key stated exactly this body, that the list is not outdated, and that the
- * pinned root delegated to the list key, or it is the pinned one. Without pins any list key passes.
+ * pinned root delegated to the list key, or that it is the pinned list key. With neither a pinned
+ * root nor a pinned list key any list key passes.
  *
  * @param now milliseconds since 1970; for a stored list the time of its fetch
  * @throws VerificationError `list` when one of these is not so, or a part of the answer is

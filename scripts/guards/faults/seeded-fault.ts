@@ -1,4 +1,4 @@
-/** A fault to put into the sources, and the tests that must fail because of it. */
+/** A fault to put into the sources, and test files of which a test must fail because of it. */
 export interface SeededFault {
   readonly name: string;
   /** Text that occurs exactly once in the sources, in any file. All white space is equal. */

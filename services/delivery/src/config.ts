@@ -46,8 +46,8 @@ export interface DeliveryConfig extends TeamsConfig, TenantsConfig {
 }
 
 /**
- * Deadlines, intervals and limits. None is a setting: those of attempts are promised to receivers
- * (docs/verify-webhooks.md), and the others fit to them and to each other.
+ * Deadlines, intervals and limits. None is a setting: `attemptMs` and `retries` are promised to
+ * receivers (docs/verify-webhooks.md), and the others fit to them and to each other.
  */
 export interface DeliveryPace {
   /** Deadline for connecting, TLS included. */
@@ -106,7 +106,7 @@ export interface DeliveryPace {
   retries: RetryPlan;
 }
 
-/** The pace in production. `attemptMs` and `retries` are promised to receivers. */
+/** The pace in production. */
 export const promisedPace: DeliveryPace = {
   connectMs: 5_000,
   attemptMs: 15_000,

@@ -29,9 +29,6 @@ import type { Lanes } from "./lanes/open-lanes.ts";
 import type { EndpointKey } from "./domain/endpoint-key.ts";
 import { openStores, type Stores } from "./store/open-stores.ts";
 
-/**
- * Starts the delivery service: it reads snapshots by reference and posts them as signed webhooks.
- */
 export function startDelivery(config: DeliveryConfig): Promise<RunningTeamsService> {
   return startService("delivery", config, async (stack, process) => {
     const mongo = stack.use(await openMongo({ url: config.mongoUrl, database: config.database, appName: "delivery" }));

@@ -1,4 +1,5 @@
 import { profiled } from "@vidimus/devstack/testing/profile";
+import { failCommands } from "@vidimus/devstack/testing/fail-commands";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { ensureIndexes } from "@vidimus/kit/mongo/indexes";
 import { openMongo } from "@vidimus/kit/mongo/mongo";
@@ -37,21 +38,16 @@ function rowOf(
 
 test("lanes that were leased and could not be loaded are due at once, not when their leases end", async () => {
   await using opened = await openLanes("claims");
-  const { mongo, deliveries, lanes } = opened;
+  const { deliveries, lanes } = opened;
   const rows = ["a", "b", "c"].map((documentId) => rowOf(documentId, 1, "due"));
   await deliveries.insert(rows, createdAt);
-  const failLoading = (mode: object | string) =>
-    mongo.db.admin().command({
-      configureFailPoint: "failCommand",
-      mode,
-      data: { failCommands: ["find"], errorCode: 2, appName },
-    });
   // The first find reads the due bearers, the second one the rows behind them.
-  await failLoading({ skip: 1 });
+  const failingFinds = { failCommands: ["find"], errorCode: 2, appName };
+  await using fault = await failCommands(inject("mongoUrl"), failingFinds, { skip: 1 });
   const scope = { endpointId: "e1", dueBy: new Date(), limit: 256 };
   const hourLater = () => new Date(Date.now() + 3_600_000);
   await expect(lanes.claim(scope, hourLater())).rejects.toThrow("failCommand");
-  await failLoading("off");
+  await fault.end();
   const claimed = await lanes.claim({ ...scope, dueBy: new Date() }, hourLater());
   expect(claimed.map(({ bearer }) => bearer.deliveryId).toSorted()).toEqual(["a-1-1", "b-1-1", "c-1-1"]);
 });

@@ -1,5 +1,5 @@
+import { failCommands } from "@vidimus/devstack/testing/fail-commands";
 import { randomUUID } from "node:crypto";
-import { MongoClient } from "mongodb";
 import { expect, inject, it } from "vitest";
 import { newGate } from "../src/domain/endpoint-gate.ts";
 import { eventually } from "./support/eventually.ts";
@@ -8,26 +8,10 @@ import { snapshotOf } from "./support/feed.ts";
 import { openDelivery, openWorld, publish, type World } from "./support/world.ts";
 
 /** Lets reads of a collection take a second each. */
-async function answerSlowly(world: World, collection: string): Promise<AsyncDisposable> {
-  const client = await MongoClient.connect(inject("mongoUrl"));
-  const set = (mode: string) =>
-    client.db("admin").command({
-      configureFailPoint: "failCommand",
-      mode,
-      data: {
-        failCommands: ["find"],
-        namespace: `${world.configOf().database}.${collection}`,
-        blockConnection: true,
-        blockTimeMS: 1_000,
-      },
-    });
-  await set("alwaysOn");
-  return {
-    async [Symbol.asyncDispose]() {
-      await set("off");
-      await client.close();
-    },
-  };
+function answerSlowly(world: World, collection: string): Promise<AsyncDisposable> {
+  const namespace = `${world.configOf().database}.${collection}`;
+  const slow = { failCommands: ["find"], namespace, blockConnection: true, blockTimeMS: 1_000 };
+  return failCommands(inject("mongoUrl"), slow, "alwaysOn");
 }
 
 it("a process that starts sends nothing to an endpoint that asked for a pause, nor past an open breaker", async () => {

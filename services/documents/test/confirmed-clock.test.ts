@@ -1,8 +1,9 @@
 /** The confirmed read of the clock, for readers who have seen more than the process knows. */
+import { failCommands } from "@vidimus/devstack/testing/fail-commands";
 import { testDatabaseName } from "@vidimus/devstack/testing/database";
 import { profiled } from "@vidimus/devstack/testing/profile";
 import { type Mongo, openMongo } from "@vidimus/kit/mongo/mongo";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { ClockStore } from "../src/store/clock-store.ts";
 
 /** Fail points apply only to connections of this name. */
@@ -16,15 +17,13 @@ beforeAll(async () => {
   clocks = new ClockStore(mongo.client, mongo.db);
   await mongo.db.collection("clocks").insertOne({ tenantId: "acme", tick, types: { "core/article": tick } });
 });
-afterEach(() => failFinds({}, "off"));
 afterAll(async () => {
   await mongo.db.dropDatabase();
   await mongo[Symbol.asyncDispose]();
 });
 
-function failFinds(fault: object, mode: { times: number } | "off") {
-  const data = { failCommands: ["find"], appName, ...fault };
-  return mongo.client.db("admin").command({ configureFailPoint: "failCommand", mode, data });
+function failFinds(fault: object, times: number) {
+  return failCommands(inject("mongoUrl"), { failCommands: ["find"], appName, ...fault }, { times });
 }
 
 test("a confirmed clock has its tick, the ticks of its types and the moment of the reading", async () => {
@@ -47,17 +46,17 @@ const faults: [string, object][] = [
 ];
 
 test.each(faults)("after %s the clock is read again", async (_, fault) => {
-  await failFinds(fault, { times: 1 });
+  await using _fault = await failFinds(fault, 1);
   expect(await clocks.confirm("acme")).toHaveProperty("tick");
 });
 
 test.each(faults)("after %s and a second one the answer is unavailable", async (_, fault) => {
-  await failFinds(fault, { times: 2 });
+  await using _fault = await failFinds(fault, 2);
   await expect(clocks.confirm("acme")).rejects.toMatchObject({ kind: "unavailable" });
 });
 
 test("when the primary cannot reach a majority in time, the answer is unavailable", async () => {
-  await failFinds({ errorCode: 50 }, { times: 1 });
+  await using _fault = await failFinds({ errorCode: 50 }, 1);
   await expect(clocks.confirm("acme")).rejects.toMatchObject({
     kind: "unavailable",
     message: "no primary of the database confirms what is published; try again",

@@ -17,8 +17,6 @@ let documents: RunningDocuments;
 let mongo: MongoClient;
 
 beforeAll(async () => {
-  // A server has one fail point for failing commands, which tests that run beside each other would
-  // take from one another. So these tests have a mongod of their own.
   folder = openTestFolder("intake-faults");
   [dataDir, logFile] = [join(folder.path, "mongod"), join(folder.path, "mongod.log")];
   mongod = await openMongod({ dataDir, logFile, port: 0, failPoints: true });

@@ -1,7 +1,7 @@
+import { failCommands } from "@vidimus/devstack/testing/fail-commands";
 import { AuditLog } from "@vidimus/tenancy/audit/audit-log";
 import { createLogger } from "@vidimus/kit/telemetry/log";
 import { openMongo, type Mongo } from "@vidimus/kit/mongo/mongo";
-import { MongoClient } from "mongodb";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type Checking, openChecking } from "../src/checking/open-checking.ts";
@@ -42,10 +42,8 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function failCommands(failCommands: string[], fault: object, mode: object): Promise<void> {
-  await using client = await new MongoClient(inject("mongoUrl")).connect();
-  const data = { failCommands, appName, ...fault };
-  await client.db("admin").command({ configureFailPoint: "failCommand", mode, data });
+function fail(commands: string[], fault: object, times: number) {
+  return failCommands(inject("mongoUrl"), { failCommands: commands, appName, ...fault }, { times });
 }
 
 async function countRows(tenantId: string): Promise<Record<string, number>> {
@@ -73,18 +71,19 @@ test.each([
 ])("each document is published once despite %s", async (label, commands, fault) => {
   const tenantId = label.replaceAll(" ", "_").slice(0, 32);
   const ids = await Promise.all(Array.from({ length: 5 }, () => service.create(tenantId, article())));
-  await failCommands(commands, fault, { times: 3 });
+  await using running = await fail(commands, fault, 3);
   const transitions = ids.map((documentId) =>
     publishing.transition(tenantId, { documentId, name: "publish", expectedVersion: 1, by }),
   );
   expect((await Promise.all(transitions)).map(({ sequence }) => sequence)).toEqual([1, 1, 1, 1, 1]);
+  expect(await running.end()).toBeGreaterThan(0);
   expect(await countRows(tenantId)).toEqual({ publications: 5, snapshots: 5, history: 5 });
 });
 
 test("an unexpected fault fails the transition and leaves the document as it was", async () => {
   const tenantId = "broken";
   const documentId = await service.create(tenantId, article());
-  await failCommands(["insert"], { errorCode: 2 }, { times: 1 });
+  await using _fault = await fail(["insert"], { errorCode: 2 }, 1);
   const request = { documentId, name: "publish", expectedVersion: 1, by };
   await expect(publishing.transition(tenantId, request)).rejects.toThrow("failCommand");
   expect(await countRows(tenantId)).toEqual({ publications: 0, snapshots: 0, history: 0 });

@@ -7,8 +7,8 @@ import { openTestFolder } from "./test-folder.ts";
 declare module "vitest" {
   interface ProvidedContext {
     /**
-     * A writable one-node replica set with fail points enabled. All test files share it: use a
-     * database of your own (database.ts). When VIDIMUS_TEST_MTLS is `on` it has access control, and
+     * A writable one-node replica set with fail points enabled (fail-commands.ts). All test files
+     * share it: use a database of your own (database.ts). When VIDIMUS_TEST_MTLS is `on` it has access control, and
      * this is the URL of `operator`.
      */
     mongoUrl: string;

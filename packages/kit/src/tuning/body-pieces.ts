@@ -5,11 +5,11 @@ const blockBytesMax = 1024 * 1024;
 const smallBytesMax = 64 * 1024;
 
 /**
- * Copies the pieces of a body of more than 64 KiB into blocks of at most 1 MiB, which `free` frees at
+ * Copies the pieces of a body of over 64 KiB into blocks of at most 1 MiB, which `free` frees at
  * once. Without blocks, refused bodies stay until V8 collects its old objects, and glibc keeps
- * pieces of 64 KiB even then: a minute after stalled imports the gateway had 80 to 136 MiB more than
- * before. Each piece is freed once it is copied, because V8 collects its old objects the more often
- * the more memory buffers have.
+ * pieces of 64 KiB even then: a minute after stalled imports the gateway had 80 to 136 MiB more
+ * than before. Each piece is freed once it is copied, so that V8 collects its old objects less
+ * often.
  */
 export class BodyPieces {
   #pieces: Buffer[] = [];
@@ -36,7 +36,7 @@ export class BodyPieces {
     this.#pieces = [];
   }
 
-  /** @param at position of the piece in the body; returns the position after the piece */
+  /** Copies a piece to its position in the body. Returns the position after the piece. */
   #copy(piece: Buffer, at: number): number {
     let copied = 0;
     while (copied < piece.length) {

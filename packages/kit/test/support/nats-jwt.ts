@@ -2,7 +2,7 @@ import { nkeys } from "nats";
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
 
-/** A broker that lets every user in whose JWT its account has signed. */
+/** A broker that accepts every user whose JWT its account has signed. */
 interface JwtBroker {
   readonly config: string;
   /** The text of a creds file, as `nsc` writes it, for a new user. */

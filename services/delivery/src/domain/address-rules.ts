@@ -103,8 +103,8 @@ function parseAddress(text: string): Address | undefined {
   // ipaddr.js's `isValid` also accepts octal, hex and short IPv4 forms, which resolvers and WHATWG
   // URLs never return.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  // ipaddr.js parses `::8.8.8.8`, a resolver's form of `::808:808`, as the IPv4-mapped
-  // `::ffff:8.8.8.8`.
+  // ipaddr.js would parse `::8.8.8.8`, a resolver's form of the special `::808:808`, as the
+  // IPv4-mapped `::ffff:8.8.8.8`, which is public. A URL writes the address in hex.
   const groups = URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
   return groups && ipaddr.IPv6.isValid(groups) ? ipaddr.IPv6.parse(groups) : undefined;
 }

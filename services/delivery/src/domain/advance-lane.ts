@@ -7,13 +7,13 @@ export interface LaneRow {
   readonly sequence: number;
   readonly signingNumber: number;
   readonly createdAt: Date;
-  /** Steps of the backoff that the row's failures have taken. */
+  /** Steps of the backoff that the row has taken. Not every failure takes one. */
   readonly retryCount: number;
   /** Whether the endpoint has ever refused it. */
   readonly isRefused: boolean;
 }
 
-/** A lane's rows in memory and, from `yieldedTo` on, its state that is stored after an attempt. */
+/** A lane in memory. Its bearer's row stores `yieldedTo`, `dueAt` and `isExpedited`. */
 export interface LaneState<Row extends LaneRow> {
   /** Undelivered rows, oldest first. */
   readonly rows: readonly Row[];
@@ -43,8 +43,8 @@ export interface LaneState<Row extends LaneRow> {
   readonly isUncertain: boolean;
   readonly dueAt: Date;
   /**
-   * Whether the lane was expedited before its backoff ended. A failure then costs no step of the
-   * backoff.
+   * Whether the lane was expedited before its backoff ended. Its next attempt then costs no step of
+   * the backoff.
    */
   readonly isExpedited: boolean;
 }
@@ -54,7 +54,7 @@ export interface LaneAttempt {
   readonly verdict: Verdict;
   readonly endedAt: Date;
   readonly retryAfterMs?: number | undefined;
-  /** Whether it was a probe of an open breaker. A failed probe costs no step of the backoff. */
+  /** Whether it was a probe of an open breaker. A probe costs no step of the backoff. */
   readonly isProbe: boolean;
   /** When the endpoint was last enabled; the age of rows counts from here at the earliest. */
   readonly enabledAt?: Date | undefined;
@@ -127,11 +127,10 @@ export function arrive<Row extends LaneRow>(lane: LaneState<Row>, rows: readonly
  * - Accepted: all older rows are superseded. They were refused, and an older sequence is never sent
  *   after a newer one was accepted. The next row is sent.
  * - Refused: the lane yields to the next row that was never refused, else to the newest one. When
- *   the refused row is itself the newest one, the oldest row waits for its backoff; but the refused
- *   row waits if older rows have yielded, and the receiver may have a row to which they yielded
- *   from an earlier attempt.
- * - Failed: the same row waits for its backoff, because the receiver may have it. So a row to which
- *   older ones yielded remains the next one until it is known whether the receiver has it.
+ *   the refused row is itself the newest one, the oldest row waits for its backoff; but if older
+ *   rows have yielded and `isUncertain` is set, the refused row waits.
+ * - Failed: the same row remains the next one and waits for its backoff, because the receiver may
+ *   have it.
  *
  * @param random from 0 to 1, for the jitter of the backoff
  */
@@ -262,10 +261,6 @@ function lastAttemptAt({ ageMsMax }: RetryPlan, row: LaneRow, attempt: LaneAttem
   return at > attempt.endedAt ? at : undefined;
 }
 
-/**
- * When the age of a row begins: at its creation, or when its endpoint was last enabled, whichever
- * is later.
- */
 function agesFrom({ createdAt }: LaneRow, { enabledAt }: LaneAttempt): Date {
   return enabledAt && enabledAt > createdAt ? enabledAt : createdAt;
 }

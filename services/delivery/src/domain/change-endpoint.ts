@@ -75,10 +75,7 @@ export function rotated(endpoint: ManagedEndpoint, secret: Uint8Array, overlapMs
   return { ...rest, secrets: [secret, newest], previousSecretEndsAt: new Date(now.getTime() + overlapMs) };
 }
 
-/**
- * The endpoint, whose secret could not be opened, with a new secret. Unless somebody or a 410 has
- * disabled it, it is enabled now, which gives its waiting deliveries their full time again.
- */
+/** Enabling the endpoint gives its waiting deliveries their full 72 hours again. */
 function reopened(endpoint: ManagedEndpoint, secret: Uint8Array, now: Date): ManagedEndpoint {
   const { unopened: _, ...rest } = endpoint;
   const secrets = [secret] as const;

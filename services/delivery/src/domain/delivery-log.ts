@@ -48,7 +48,7 @@ export interface LoggedDelivery {
 export interface SignedDelivery {
   readonly signingNumber: number;
   readonly state: StoredState;
-  /** Id of the last replay or redelivery that is done with the delivery. */
+  /** Id of the last replay or redelivery that has ended its attempts at the delivery. */
   readonly endedReplayId?: string;
   /** Id of the replay or redelivery that made the last attempt; absent when neither did. */
   readonly lastReplayId?: string;
@@ -65,7 +65,7 @@ export function tellingDelivery<D extends SignedDelivery>(deliveries: readonly D
   return newestFirst.find(({ state }) => state === "pending") ?? newestFirst[0];
 }
 
-/** States of deliveries that a replay sends again; `missing` for snapshots without a delivery. */
+/** States that a replay can ask for; `missing` for snapshots without a delivery. */
 export const replayStates = ["delivered", "superseded", "exhausted", "missing"] as const;
 export type ReplayState = (typeof replayStates)[number];
 
@@ -91,7 +91,7 @@ export interface Replay {
   readonly endedAt?: Date;
 }
 
-/** Progress of a replay, without its current page. */
+/** Numbers of snapshots. Those of a replay leave out its current page. */
 export interface ReplayCounts {
   readonly seen: number;
   readonly delivered: number;
