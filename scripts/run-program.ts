@@ -4,8 +4,8 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..");
 
 /**
- * Runs a program, by default in the repository's root, and passes its output on. Throws when it
- * cannot be run or fails.
+ * Runs a program, by default in the repository's root, and prints its output. Throws when it cannot
+ * be run or fails.
  */
 export function runProgram(
   program: string,

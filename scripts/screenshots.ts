@@ -1,9 +1,9 @@
 /**
  * `npm run screenshots [-- [--state FOLDER] [PATH…]]`: makes pictures of pages of the running dev
- * stack, 1,280 and 390 px wide in both colour schemes, in FOLDER/screenshots. Without a PATH: of one
- * page of each kind that links lead to from the API reference or, signed in as `operator`, from the
- * console, and of the answers to the console's forms. Keys, invitations, phrases, endpoints that
- * fail, and a published tag then stay in the stack.
+ * stack, 1,280 and 390 px wide in both colour schemes, in FOLDER/screenshots (FOLDER is .vidimus by
+ * default). Without a PATH: of one page of each kind that links lead to from the API reference or,
+ * signed in as `operator`, from the console, and of the answers to the console's forms. Keys,
+ * invitations, phrases, endpoints that fail, and a published tag then stay in the stack.
  */
 import { openAnswer } from "@vidimus/devstack/browser/console-answer";
 import { consoleAnswers } from "@vidimus/devstack/browser/console-answers";

@@ -4,7 +4,7 @@ import { type ArrivedWebhook, openWebhookDesk, untilThere, type WebhookDesk } fr
 
 export interface CapturedDelivery {
   readonly name: string;
-  /** One secret of the endpoint. During a rotation, each of both has its copy of the delivery. */
+  /** One secret of the endpoint; a delivery during a rotation is listed for each of the two. */
   readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
   /** In base64. */

@@ -1,6 +1,6 @@
 /**
- * Source of a module that verifies files with the unpacked package. It has the arguments and
- * variables of the verifiers in docs/verifiers.md.
+ * Source of a module that verifies files with the unpacked package. It is called like the verifiers
+ * in docs/verifiers.md.
  */
 export const packageProgram = `
 import { readFileSync } from "node:fs";

@@ -13,7 +13,7 @@ export interface LaneRow {
   readonly isRefused: boolean;
 }
 
-/** A lane in memory. Its bearer's row stores `yieldedTo`, `dueAt` and `isExpedited`. */
+/** A lane in memory. Besides its rows only `yieldedTo`, `dueAt` and `isExpedited` are stored. */
 export interface LaneState<Row extends LaneRow> {
   /** Undelivered rows, oldest first. */
   readonly rows: readonly Row[];

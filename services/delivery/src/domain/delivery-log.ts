@@ -65,7 +65,7 @@ export function tellingDelivery<D extends SignedDelivery>(deliveries: readonly D
   return newestFirst.find(({ state }) => state === "pending") ?? newestFirst[0];
 }
 
-/** States that a replay can ask for; `missing` for snapshots without a delivery. */
+/** States of deliveries that a replay can ask for; `missing` for snapshots without a delivery. */
 export const replayStates = ["delivered", "superseded", "exhausted", "missing"] as const;
 export type ReplayState = (typeof replayStates)[number];
 
