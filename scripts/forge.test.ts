@@ -5,11 +5,18 @@ import { expect, it } from "vitest";
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-it("the workflow of a forge runs .ci/run, uses no action, and names no URL or registry", () => {
-  const recipe = read(".github/workflows/check.yaml");
-  expect(recipe).toMatch(/^ +run: \.ci\/run$/m);
-  expect(recipe).not.toMatch(/^\s*-?\s*uses:/m);
-  expect(recipe).not.toMatch(/registry|https?:\/\//);
+const workflow = read(".github/workflows/check.yaml");
+
+it("the workflow of a forge runs .ci/run", () => {
+  expect(workflow).toMatch(/^ +run: \.ci\/run$/m);
+});
+
+it("the workflow of a forge uses no action", () => {
+  expect(workflow).not.toMatch(/^\s*-?\s*uses:/m);
+});
+
+it("the workflow of a forge names no URL or registry", () => {
+  expect(workflow).not.toMatch(/registry|https?:\/\//);
 });
 
 it("every path that CODEOWNERS.template gives owners exists", () => {

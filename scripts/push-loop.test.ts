@@ -62,12 +62,13 @@ test("the loop takes a 409 with the same content for success", async () => {
   expect(await push(conflict("same_content"))).toBe("existing");
 });
 
-test("the loop raises ValueError for a 403 in JSON that is not the platform's", async () => {
-  const foreign = { status: 403, body: JSON.stringify({ error: "Forbidden" }) };
-  expect(await push(foreign)).toMatch(/^ValueError 403 /);
+test.each([
+  ["JSON", JSON.stringify({ error: "Forbidden" })],
+  ["HTML", "<html></html>"],
+])("the loop raises ValueError for a 403 that is not the platform's, in %s", async (_, body) => {
+  expect(await push({ status: 403, body })).toMatch(/^ValueError 403 \?: /);
 });
 
-test("the loop raises ValueError for a 409 with other content and for a 403 in HTML", async () => {
+test("the loop raises ValueError for a 409 with other content", async () => {
   expect(await push(conflict("other_content"))).toContain("ValueError 409 CONFLICT: taken");
-  expect(await push({ status: 403, body: "<html></html>" })).toMatch(/^ValueError 403 \?: /);
 });

@@ -1,6 +1,6 @@
-import { toJson } from "@bufbuild/protobuf";
+import { type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { AccessService } from "@vidimus/contracts/vidimus/access/v1/access_service";
+import { AccessService, type ApiKeySchema } from "@vidimus/contracts/vidimus/access/v1/access_service";
 import {
   CreateEndpointRequestSchema,
   EndpointService,
@@ -22,6 +22,7 @@ const keyRow = {
   createdBy: "kari",
   createdAt,
 };
+let shownKey: MessageInitShape<typeof ApiKeySchema> = keyRow;
 const endpointRow = {
   endpointId: "e1",
   tenantId: "demo",
@@ -53,7 +54,7 @@ beforeAll(async () => {
         calls.push({ tenantId, name, scopes });
         return { apiKey: { ...keyRow, scopes }, secret: "vk_whole" };
       },
-      listApiKeys: () => ({ apiKeys: [keyRow] }),
+      listApiKeys: () => ({ apiKeys: [shownKey] }),
     }),
     route(EndpointService, {
       createEndpoint(request) {
@@ -139,6 +140,9 @@ test("keys create --json prints {id, key, scopes}", async () => {
 });
 
 test("keys list --json prints a key's prefix, name, scopes, author and times", async () => {
+  const day = (n: number) => timestampFromDate(new Date(Date.UTC(2026, 1, n)));
+  shownKey = { ...keyRow, expiresAt: day(1), revokedAt: day(2), lastUsedAt: day(3) };
+  onTestFinished(() => void (shownKey = keyRow));
   const { stdout } = await cli("keys", "list", "--tenant", "demo", "--json");
   expect(JSON.parse(stdout)).toEqual([
     {
@@ -148,10 +152,10 @@ test("keys list --json prints a key's prefix, name, scopes, author and times", a
       scopes: ["documents:create"],
       createdAt: "2026-01-05T10:00:00.500Z",
       createdBy: "kari",
-      expiresAt: null,
-      revokedAt: null,
+      expiresAt: "2026-02-01T00:00:00.000Z",
+      revokedAt: "2026-02-02T00:00:00.000Z",
       replacedBy: null,
-      lastUsedAt: null,
+      lastUsedAt: "2026-02-03T00:00:00.000Z",
     },
   ]);
 });

@@ -122,7 +122,9 @@ test("ids that fail are listed beside those that succeed", async () => {
 });
 
 test("an id given again, in lower or upper case, is transitioned once", async () => {
-  await documents("publish", "a", "A", "a");
+  const run = await documents("publish", "a", "A", "a", "--json");
+  expect(run.code).toBe(0);
+  expect(JSON.parse(run.stdout)).toMatchObject({ transitioned: [{ id: "a" }], failed: [] });
   expect(transitions).toHaveLength(1);
 });
 

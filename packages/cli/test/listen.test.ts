@@ -53,7 +53,7 @@ const listening = (...argv: string[]) => [
   ...argv,
 ];
 
-test("listen accepts a webhook signed with its endpoint's secret, and refuses one with another", async () => {
+test("listen accepts a webhook signed with its endpoint's secret, and refuses one signed with another secret", async () => {
   registered = Promise.withResolvers();
   const ended = run(listening("--count", "2", "--json"));
   const url = await registered.promise;
@@ -72,7 +72,7 @@ test("listen accepts a webhook signed with its endpoint's secret, and refuses on
   expect(stderr).toContain(`endpoint e1 listens at ${url}`);
 });
 
-test("listen removes its endpoint and closes its port at its end", async () => {
+test("once --count webhooks have come, listen removes its endpoint and closes its port", async () => {
   registered = Promise.withResolvers();
   removed.length = 0;
   const ended = run(listening("--count", "1"));
@@ -83,7 +83,7 @@ test("listen removes its endpoint and closes its port at its end", async () => {
   await expect(fetch(url, ping(secret))).rejects.toThrow("fetch failed");
 });
 
-test("listen removes its endpoint when it is interrupted", async () => {
+test("an interrupted listen removes its endpoint", async () => {
   registered = Promise.withResolvers();
   removed.length = 0;
   const interrupt = Promise.withResolvers<void>();

@@ -72,7 +72,7 @@ test("members list shows the members of the first and of the second page", async
   ]);
 });
 
-test("members invite ends with a link, or with the code when the console's address is unknown", async () => {
+test("members invite prints a link, or the invitation's code when the console's address is unknown", async () => {
   const invite = ["members", "invite", "--roles", "writer,editor", "--note", "Bo", "--role", "owner"];
   const { stdout } = await cli(...invite, ...there);
   expect(stdout).toContain(`\n\nhttps://console.example/invitation#code=${code}\n`);
@@ -81,22 +81,22 @@ test("members invite ends with a link, or with the code when the console's addre
   expect(JSON.parse((await cli(...invite, "--json")).stdout)).toMatchObject({ id: "i1", code, link: null });
 });
 
-test("members invitations lists the invitations", async () => {
+test("members invitations prints an invitation's id, roles, note, expiry and inviter", async () => {
   expect((await cli("members", "invitations")).stdout).toMatch(/i1 +writer +Bo +2026-01-05T10:00:00\.000Z +cli:kari/);
 });
 
-test("members revoke-invitation ends the named invitation", async () => {
+test("members revoke-invitation revokes the invitation with the given id", async () => {
   await cli("members", "revoke-invitation", "i1");
   expect(changes).toEqual([{ tenantId: "demo", invitationId: "i1" }]);
 });
 
-test("members set-roles gives the named member the roles", async () => {
+test("members set-roles gives the member with the given id the roles of --roles", async () => {
   const { stdout } = await cli("members", "set-roles", memberId, "--roles", "admin,writer");
   expect(stdout).toBe(`${memberId} is admin, writer of tenant demo\n`);
   expect(changes).toEqual([{ tenantId: "demo", id: memberId, roles: ["admin", "writer"] }]);
 });
 
-test("members remove takes the named member out", async () => {
+test("members remove takes the member with the given id out of the tenant", async () => {
   await cli("members", "remove", memberId);
   expect(changes).toEqual([{ tenantId: "demo", id: memberId }]);
 });

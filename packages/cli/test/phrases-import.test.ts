@@ -58,7 +58,7 @@ test("an import waits out Retry-After, and then imports every part of its file",
   expect(taken).toEqual([10_000, 10_000, 10_000, 10_000, 10_000, 10_000]);
 });
 
-test("an import fails with RATE_LIMITED when one more wait would bring their sum over --max-wait", async () => {
+test("an import fails with RATE_LIMITED before its waits add up to more than --max-wait", async () => {
   busy = 100;
   const { code, stderr, pausesMs } = await importWords(1);
   expect([code, pausesMs]).toEqual([1, [33_000, 33_000, 33_000]]);

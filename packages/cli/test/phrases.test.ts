@@ -47,13 +47,13 @@ test("put prints the stored phrase", async () => {
   expect(JSON.parse((await put("lunch", "--json")).stdout)).toEqual(stored);
 });
 
-test("put sends a phrase with every mistake that is named", async () => {
+test("put sends a phrase with every --mistake that is given", async () => {
   await put("lunch", "--mistake", "lonch", "--mistake", "lunsh", "--description", "meal");
   const phrase = { language: "sv", phrase: "lunch", description: "meal", commonMistakes: ["lonch", "lunsh"] };
   expect(requests).toEqual([["PUT", "/v1/phrases", { ...phrase, caseSensitive: false, forbidden: false }]]);
 });
 
-test("put of an id sends a whole phrase, with defaults for the options that are left out", async () => {
+test("put --id sends a whole phrase, with defaults for the options that are left out", async () => {
   await put("Lunch", "--id", "p1", "--case-sensitive", "--forbidden");
   const phrase = { id: "p1", language: "sv", phrase: "Lunch", commonMistakes: [] };
   expect(requests).toEqual([["PUT", "/v1/phrases", { ...phrase, caseSensitive: true, forbidden: true }]]);

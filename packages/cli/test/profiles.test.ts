@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -22,7 +22,7 @@ test("profiles.json and its folder are open only to their owner", async () => {
   expect((await stat(join(dir, "vidimus"))).mode & 0o777).toBe(0o700);
 });
 
-test("a profile keeps the settings of its flags", async () => {
+test("profile add stores gateway, tenant and the key of --key-file", async () => {
   expect(await addWithKey()).toMatchObject({ code: 0, stdout: "profile staging holds gateway, tenant, key\n" });
   const { stdout } = await profile("list", "--json");
   expect(JSON.parse(stdout)).toEqual([
@@ -34,6 +34,7 @@ test("a profile keeps the settings of its flags", async () => {
       settings: ["gateway", "tenant", "key"],
     },
   ]);
+  expect(await readFile(join(dir, "vidimus", "profiles.json"), "utf8")).toContain('"vk_of_file"');
 });
 
 test("a profile is listed without its key", async () => {
@@ -59,10 +60,10 @@ test("an existing profile is replaced only with --replace", async () => {
 });
 
 test.each([
-  [["add", "empty"], "say what the profile holds by flags"],
-  [["add", "odd", "--gateway", "ftp://x"], "--gateway (VIDIMUS_GATEWAY) must be"],
-  [["use", "absent"], 'there is no profile "absent"'],
-])("profile %j fails, and the message says why", async (argv, words) => {
+  ["add without settings", ["add", "empty"], "say what the profile holds by flags"],
+  ["add with a gateway that is no HTTP URL", ["add", "odd", "--gateway", "ftp://x"], "--gateway (VIDIMUS_GATEWAY) must be"],
+  ["use of an absent profile", ["use", "absent"], 'there is no profile "absent"'],
+])("profile %s fails, and the message says why", async (_, argv, words) => {
   expect(await profile(...argv)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
 });
 
@@ -79,7 +80,7 @@ test("without a dev stack, the chosen profile is used unless --profile names ano
   expect((await profile("list")).stdout).toContain("live *");
 });
 
-test("a file with the name of the chosen profile is refused when others may write to it", async () => {
+test("the file that names the chosen profile is refused when its mode is 0666", async () => {
   await profile(...staging);
   await profile("use", "staging");
   await chmod(join(dir, "vidimus", "profile"), 0o666);

@@ -57,7 +57,7 @@ test("a documents import says only once that the stopped stack does not answer",
   expect([code, stderr.match(/does not answer/g)?.length]).toEqual([1, 1]);
 });
 
-test("a documents import that the stopped stack ends lists items under way as not sent", async () => {
+test("a documents import ended by a stopped stack lists items under way as not sent", async () => {
   const { stdout } = await run(["documents", "import", "feed.ndjson"], { cwd });
   expect(stdout).toMatch(/^(not sent: feed\.ndjson.*\n)+0 created, 0 existing, \d rejected\n$/);
 });

@@ -12,7 +12,7 @@ const snapshot: AttestedSnapshot = {
   sha256: createHash("sha256").update("{}").digest(),
 };
 
-test("an attestation is the HMAC-SHA256 of seven lines", () => {
+test("an attestation is the HMAC-SHA256 of a label, tenant, document, sequence, version, status and digest", () => {
   // printf 'vidimus-attestation-v1\ndemo\n01890000-…\n12\n7\nusable\n44136fa3…' |
   //   openssl dgst -sha256 -mac HMAC -macopt hexkey:0101…
   expect(attestationOf(key, snapshot).toString("hex")).toBe(

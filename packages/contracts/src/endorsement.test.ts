@@ -9,7 +9,7 @@ const signature: EndorsedSignature = {
   signingNumber: 1,
 };
 
-test("an endorsement is the HMAC-SHA256 of the signing number, the value and the statement", () => {
+test("an endorsement is the HMAC-SHA256 of a label, the signing number, the value and the statement", () => {
   // printf 'vidimus-endorsement-v1\n1\nBwcH…\nvidimus-snapshot-v1\ndemo' |
   //   openssl dgst -sha256 -mac HMAC -macopt hexkey:0101…
   expect(endorsementOf(key, signature).toString("hex")).toBe(

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { readOptions } from "./command-line.ts";
-import { stateDir } from "./paths.ts";
+import { projectDir } from "./paths.ts";
 
 const all = ["fresh", "mtls", "replicas", "state"] as const;
 const own = process.argv;
@@ -17,8 +17,8 @@ function read(words: string, known: Parameters<typeof readOptions>[0] = all) {
   return readOptions(known);
 }
 
-test("without options a start keeps data in .vidimus, has no mTLS, and runs each service in one process", () => {
-  expect(read("")).toEqual({ fresh: false, mtls: false, replicas: {}, state: stateDir });
+test("without options a start is not fresh, has no mTLS, uses .vidimus and runs each service in one process", () => {
+  expect(read("")).toEqual({ fresh: false, mtls: false, replicas: {}, state: join(projectDir, ".vidimus") });
 });
 
 test("--state is relative to the working directory", () => {

@@ -37,7 +37,7 @@ describe("the dev stack", () => {
     });
     afterAll(() => stack?.[Symbol.asyncDispose]());
 
-    it("has its addresses in dev.json", async () => {
+    it("has the addresses of its services and console in dev.json", async () => {
       const { gateway, console, grpc, mesh, ops } = (await readDevJson(stateDir))!;
       expect({ gateway, console }).toEqual({
         gateway: `http://127.0.0.1:${env["GATEWAY_PORT"]}`,
@@ -118,7 +118,7 @@ describe("the dev stack", () => {
     expect((await push(stack.dev)).status).toBe(201);
   });
 
-  it("says once that it waits for taken ports, then fails naming each and the variable that sets it", async () => {
+  it("reports once that ports are taken, then fails naming each port and the variable that sets it", async () => {
     const listeners = [createServer(), createServer()];
     listeners[0]!.listen(Number(env["GATEWAY_PORT"]), "127.0.0.1");
     listeners[1]!.listen(Number(env["SIGNING_OPS_PORT"]), "127.0.0.1");

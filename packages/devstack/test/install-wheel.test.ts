@@ -44,7 +44,7 @@ async function makeWheel(): Promise<WheelPin> {
 const quiet = () => {};
 
 describe.skipIf(!hasPip)("installing a wheel", () => {
-  test("at the same time as others leaves one program that runs and nothing else", async () => {
+  test("three times at the same time leaves one program that runs and nothing else", async () => {
     const cacheDir = join(dir, "cache");
     const target = join(cacheDir, "tiny-1.0", "tiny");
     await Promise.all([1, 2, 3].map(() => installWheel(pin, target, quiet)));

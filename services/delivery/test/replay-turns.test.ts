@@ -73,7 +73,7 @@ it("a replay is done while six others wait for disabled or unreachable endpoints
   expect(await untilDone("going", await start("going", endpointId))).toMatchObject({ delivered: 1n });
 });
 
-it("a replay of missing snapshots repeats one that has failed, until the receiver accepts it", async () => {
+it("a replay of missing snapshots sends one again after a 503, until the receiver accepts it", async () => {
   const tenantId = "back";
   let status = 503;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());

@@ -166,7 +166,7 @@ test.each([
   ["/:tenant/upload", "late", post("/demo/upload", multipart, "Content-Length: 90") + half, "x"],
   ["/form", "broken", post("/form", urlEncoded, "Transfer-Encoding: chunked") + "3\r\na=b\r\n", "no chunk\r\n"],
   ["/:tenant/upload", "broken", post("/demo/upload", multipart, "Transfer-Encoding: chunked") + chunk, "no chunk\r\n"],
-])("a request to %s whose body comes %s gets no answer and one log line, and blocks no upload", async (...row) => {
+])("a request to %s with a %s body gets no answer and one log line, and blocks no upload", async (...row) => {
   const [route, fault, begin, rest] = row;
   const isLate = fault === "late";
   if (isLate) app.server.requestTimeout = app.server.headersTimeout = 200;
@@ -240,7 +240,7 @@ async function upload(value: string, tenant = "demo"): Promise<number> {
   return Number((await text(socket)).split(" ")[1]);
 }
 
-test("a part of a page that is missing has a log line with the service that did not answer, and why", async () => {
+test("a missing part of a page has a log line with the service that did not answer, and why", async () => {
   const socket = open();
   socket.write("GET /part HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   expect(await text(socket)).toContain("whole");

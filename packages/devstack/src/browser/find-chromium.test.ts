@@ -55,11 +55,11 @@ test("the pinned Chromium gets its own libraries and fonts", async () => {
   });
 });
 
-test("on a platform without a pin, and without a Chromium on PATH, the fault says what to do", async () => {
-  await expect(find({ platform: "darwin-arm64" })).rejects.toThrow("set CHROMIUM_PATH");
+test("where no Chromium is pinned or on PATH, the error says to install one or to set CHROMIUM_PATH", async () => {
+  await expect(find({ platform: "darwin-arm64" })).rejects.toThrow("install one on PATH, or set CHROMIUM_PATH");
 });
 
-test("on a platform without a pin a Chromium on PATH is taken", async () => {
+test("a Chromium on PATH is taken on a platform for which none is pinned", async () => {
   const onPath = await program(join(dir, "path", "chromium-browser"));
   expect(await find({ platform: "darwin-arm64" })).toEqual({ path: onPath, env: {} });
 });

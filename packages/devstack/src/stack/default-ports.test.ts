@@ -40,7 +40,7 @@ test("each default port is below those that Linux gives to outgoing connections"
   expect(ports.filter((port) => port >= firstOutgoingPort)).toEqual([]);
 });
 
-test("no two doors share a default port", () => {
+test("no two port settings have the same default", () => {
   expect(new Set(ports).size).toBe(ports.length);
 });
 
@@ -54,7 +54,7 @@ test("a service's default ports are those of the dev stack, but signing's admin 
   expect(configs.signing).toMatchObject({ meshPort: signing.mesh, opsPort: signing.ops, adminPort: undefined });
 });
 
-test("without settings each service but signing calls the others at their default mesh ports", () => {
+test("without settings each service but signing calls other services at their default mesh ports", () => {
   const mesh = Object.fromEntries(
     Object.entries(readPorts({})).map(([name, doors]) => [name, `127.0.0.1:${doors.mesh}`]),
   );

@@ -46,7 +46,7 @@ interface DevStackOptions {
   /** Starts the console, too. */
   readonly console?: boolean;
   readonly replicas?: ReplicaCounts;
-  /** Receives a line for each event. */
+  /** Receives a line for people about each download, each wait, and each process that is restarted. */
   readonly report: (line: string) => void;
   /** Aborts the start. */
   readonly signal?: AbortSignal;

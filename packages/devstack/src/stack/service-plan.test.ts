@@ -3,7 +3,7 @@ import { DevstackError } from "../errors.ts";
 import { consolePortSettings, readConsolePorts } from "./console-plan.ts";
 import { portSettings, readPort, readPorts, serviceEnv } from "./service-plan.ts";
 
-test.each(["0", "00000", "65536", "http"])("the port %j of a door is refused with its variable's name", (port) => {
+test.each(["0", "00000", "65536", "http"])("the port %j is refused for each service and the console, with the variable's name", (port) => {
   const read = (env: NodeJS.ProcessEnv) => [readPorts(env), readConsolePorts(env)];
   for (const { variable } of [...portSettings, ...consolePortSettings]) {
     const refusal = `${variable} must be a port from 1 to 65535, not "${port}"`;

@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { type devAddresses, readDevJson } from "./dev-json.ts";
 import { StackState } from "./stack-state.ts";
 
-test("a restart whose dev.json cannot be written is reported, and the next restart is written", async () => {
+test("a dev.json that cannot be written at a restart is reported, and the next restart writes it", async () => {
   const dir = await mkdtemp(join(tmpdir(), "stack-state-test-"));
   const stateDir = join(dir, "state");
   await mkdir(stateDir);

@@ -29,7 +29,7 @@ test("a folder is removed when its process exits without disposing of it", () =>
   expect(existsSync(path)).toBe(false);
 });
 
-test("making a folder removes that of a killed process, but not an earlier one of its own process", () => {
+test("making a folder removes the folder of a killed process, but not an earlier one of the same process", () => {
   using running = openTestFolder("running");
   const left = madeAndLeft('process.kill(process.pid, "SIGKILL")');
   expect(existsSync(left)).toBe(true);

@@ -72,8 +72,8 @@ export interface ManagedEndpoint extends Endpoint {
   /** When the older of two secrets ends. */
   readonly previousSecretEndsAt?: Date;
   /**
-   * Changes that are not announced yet. They are stored in the same write as the change, so that
-   * none is lost.
+   * Notices that are not announced yet. A change and its notice are stored in the same write, so
+   * that no notice is lost.
    */
   readonly notices: readonly EndpointNotice[];
   /** Raised by every change. A change must name the revision that it read. */

@@ -28,7 +28,7 @@ export interface EndpointRow {
   enabledAt?: Date;
   /** Present while it is disabled. */
   disabled?: Disablement;
-  /** Changes that are not announced yet; absent when there are none. */
+  /** Notices that are not announced yet; absent when there are none. */
   notices?: EndpointNotice[];
   /** Raised by every change. */
   revision: number;

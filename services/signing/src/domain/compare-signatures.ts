@@ -94,7 +94,10 @@ function faultOf(snapshotKey: string, standing: readonly LedgerEntry[]): string 
   return `documents holds another signature of ${snapshotKey} than the ledger`;
 }
 
-/** An adopted signature may be in the ledger under two numbers. */
+/**
+ * `adoptSignatures` may have stored a signature under a higher signing number and under 1. The
+ * higher one counts: by the other one the signature would look outdated because of its own copy.
+ */
 function newestOf(entries: readonly LedgerEntry[]): LedgerEntry | undefined {
   return entries.toSorted((one, other) => other.signing - one.signing)[0];
 }

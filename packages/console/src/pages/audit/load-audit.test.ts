@@ -30,7 +30,7 @@ const deps = {
   schemas: serviceWith((position) => position === 60),
 } as unknown as LoadAuditDeps;
 
-it("the pages show each of 220 changes of one millisecond once", async () => {
+it("the pages show each of 220 audit entries of the same millisecond once", async () => {
   const pages: string[][] = [];
   let query: AuditQuery | undefined = readAuditQuery(new URLSearchParams());
   while (query && pages.length < 10) {

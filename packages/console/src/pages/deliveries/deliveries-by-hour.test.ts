@@ -35,7 +35,7 @@ test("the tallest bar is that of the busiest hour", () => {
   expect(barsOf("d")).toEqual(["0 70 0", "26 68 2", "52 0 70"]);
 });
 
-test("the deliveries of an hour that were given up are on top of its bar", () => {
+test("deliveries that were given up are drawn at the top of the bar of their hour", () => {
   expect(barsOf("f")).toEqual(["52 0 7"]);
 });
 

@@ -25,10 +25,10 @@ test.each([
   [999.4, "999 ms"],
   [999.6, "1.0 s"],
   [10_240, "10.2 s"],
-])("an attempt of %d ms took %j", (ms, shown) => {
+])("the duration of an attempt of %d ms is shown as %j", (ms, shown) => {
   expect(tookOf({ status: 200, failure: "", took: durationFromMs(ms) })).toBe(shown);
 });
 
-test("an attempt without a duration took 0 ms", () => {
+test("a missing duration of an attempt is shown as 0 ms", () => {
   expect(tookOf({ status: 0, failure: "dns" })).toBe("0 ms");
 });

@@ -18,7 +18,7 @@ function linksOfSecondPage() {
   return { first, next: new URL(next, url).searchParams };
 }
 
-test("the links of a pager keep the filters of the query", () => {
+test("the links to the first and to the next page keep the filter of the query", () => {
   const { first, next } = linksOfSecondPage();
   expect([first, next.get("actor"), next.has("done")]).toEqual(["/t/demo/audit?actor=a%26b", "a&b", false]);
 });
@@ -31,7 +31,7 @@ test("a list with one page has no links", () => {
   expect(pager(new URL("http://c.example/"), { pageToken: "", from: 1, count: 3, nextPageToken: "" })).toBeUndefined();
 });
 
-test("a page token is read from a URL only up to 2,048 characters", () => {
+test("a page token of over 2,048 characters leads to the first page", () => {
   const query = (length: number) => new URLSearchParams({ page: "x".repeat(length), from: "51" });
   expect(positionOf(query(2_048))).toEqual({ pageToken: "x".repeat(2_048), from: 51 });
   expect(positionOf(query(2_049))).toEqual({ pageToken: "", from: 1 });

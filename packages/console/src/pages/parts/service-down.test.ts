@@ -13,7 +13,7 @@ test.each([
   expect(noteMissing).toHaveBeenCalledExactlyOnceWith("delivery", error);
 });
 
-test("an answer not_found of a service fails the whole page, and no part is noted as missing", async () => {
+test("the error not_found of a service is rethrown, and no part of the page is noted as missing", async () => {
   const error = new ConnectError("no such endpoint", Code.NotFound);
   const noteMissing = vi.fn<(service: string, error: unknown) => void>();
   await expect(partOf({ noteMissing }, "delivery", Promise.reject(error))).rejects.toBe(error);

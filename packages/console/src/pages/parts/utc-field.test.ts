@@ -7,7 +7,7 @@ test.each(["2026-02-31T10:00", "2026-04-31T10:00", "2026-13-01T10:00", "2026-01-
   (text) => expect(readUtc(text)).toBe("malformed"),
 );
 
-test("a leap day is read as an instant in UTC", () => {
+test("a time on a leap day is read as an instant in UTC", () => {
   const read = readUtc("2028-02-29T23:59");
   expect(typeof read === "object" && timestampDate(read).toISOString()).toBe("2028-02-29T23:59:00.000Z");
 });

@@ -38,7 +38,7 @@ test("a line that does not look like a header is skipped", () => {
   expect(readPasted("{ no JSON", "").headerCount).toBe(0);
 });
 
-test("no header is inherited from Object", () => {
+test("a header that was not pasted is null, also when its name is constructor", () => {
   const { headers } = readPasted("__proto__: y", "");
   expect([headers.get("constructor"), headers.get("webhook-id")]).toEqual([null, null]);
 });

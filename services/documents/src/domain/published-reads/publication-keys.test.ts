@@ -40,6 +40,8 @@ test("a site has keys for its hosts, in normal form, and for being primary; an a
 test("a value of an unexpected JSON type gives no key", () => {
   const meta = { slug: 7, language: ["de"], sites: "main" };
   expect(readKeys("core/article", { meta, links: "none" })).toStrictEqual(none);
+  const site = { hosts: "a.example", primary: "true" };
+  expect(readKeys("core/publisher-site", { meta: site, links: [] })).toStrictEqual(none);
   expect(readKeys("core/article", { meta: null, links: [null, 1, { type: "core/tag", id: 1 }] })).toStrictEqual(none);
 });
 

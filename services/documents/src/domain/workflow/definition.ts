@@ -53,7 +53,7 @@ export interface WorkflowDefinition {
   readonly workflowId: string;
   readonly version: number;
   readonly states: ReadonlyMap<string, StateKind>;
-  /** Roles that may create documents; absent for every known role. */
+  /** Roles that may create documents, besides `owner` and `admin`; absent for every known role. */
   readonly create?: readonly string[];
   /**
    * From state to the roles that may edit a document in this state, besides `owner` and `admin`. In
