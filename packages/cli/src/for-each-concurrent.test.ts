@@ -42,7 +42,7 @@ function failingRun() {
   return { run, begun, ended, stream };
 }
 
-test("a failure is thrown after the running calls have ended", async () => {
+test("a failure is thrown after the other running call has ended", async () => {
   const { run, ended } = failingRun();
   await expect(run).rejects.toThrow("two");
   expect(ended).toEqual([1]);

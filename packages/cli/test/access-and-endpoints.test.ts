@@ -209,17 +209,18 @@ test("endpoints create --verify --json prints the result of the ping", async () 
 const withHeaders = (stdin: string, ...argv: string[]) =>
   run(["endpoints", ...argv, "--header-file", "-", "--tenant", "demo", "--delivery", services.target], { stdin });
 
-test("--header-file gives headers, one a line; a --header goes before the one of the same name", async () => {
-  const text = "Authorization: Bearer s3cret\r\n\nX-Team: sport \n";
+const headerLines = "Authorization: Bearer s3cret\r\n\nX-Team: sport \n";
+
+test("a --header goes before a header of the same name in --header-file", async () => {
   const create = ["create", "--url", "https://r.example/", "--header", "X-Team: news"];
-  expect(await withHeaders(text, ...create)).toMatchObject({ code: 0 });
-  expect(await withHeaders(text, "update", "e1")).toMatchObject({ code: 0 });
+  expect(await withHeaders(headerLines, ...create)).toMatchObject({ code: 0 });
+  const headers = { values: { Authorization: "Bearer s3cret", "X-Team": "news" } };
+  expect(calls).toEqual([{ tenantId: "demo", url: "https://r.example/", headers }]);
+});
+
+test("endpoints update --header-file sends the headers of the file, one a line", async () => {
+  expect(await withHeaders(headerLines, "update", "e1")).toMatchObject({ code: 0 });
   expect(calls).toEqual([
-    {
-      tenantId: "demo",
-      url: "https://r.example/",
-      headers: { values: { Authorization: "Bearer s3cret", "X-Team": "news" } },
-    },
     {
       tenantId: "demo",
       endpointId: "e1",
@@ -228,13 +229,17 @@ test("--header-file gives headers, one a line; a --header goes before the one of
   ]);
 });
 
-test.each([
-  ["X-Team: news\nBearer s3cret\n", "-: line 2 must be a name, a colon and a value"],
-  ["\n", "- holds no header"],
-])("the file of headers %j is refused without being quoted", async (text, words) => {
-  const updated = await withHeaders(text, "update", "e1");
-  expect(updated).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
+test("a line of --header-file that is no header is refused with its number, without being quoted", async () => {
+  const updated = await withHeaders("X-Team: news\nBearer s3cret\n", "update", "e1");
+  const stderr = expect.stringContaining("-: line 2 must be a name, a colon and a value");
+  expect(updated).toMatchObject({ code: 1, stderr });
   expect(updated.stderr).not.toContain("s3cret");
+  expect(calls).toEqual([]);
+});
+
+test("a --header-file without a header is refused, and nothing is sent", async () => {
+  const stderr = expect.stringContaining("- holds no header");
+  expect(await withHeaders("\n", "update", "e1")).toMatchObject({ code: 1, stderr });
   expect(calls).toEqual([]);
 });
 
@@ -255,7 +260,7 @@ test.each([
   ["update", ["--rate", "0"]],
   ["enable", []],
   ["disable", []],
-])("endpoints %s prints no character that changes the direction of text", async (name, options) => {
+])("endpoints %s prints U+FFFD in place of a character that changes the direction of text", async (name, options) => {
   endpointRow.name = "Desk \u202e evil";
   onTestFinished(() => void (endpointRow.name = "Desk"));
   const { stdout } = await ofEndpoints(name, "e1", ...options);
@@ -277,23 +282,33 @@ test("endpoints update without a setting fails, and sends nothing", async () => 
   expect(calls).toEqual([]);
 });
 
-test("endpoints show, enable and disable print the endpoint with its state", async () => {
+test("endpoints show prints the state, document types and rate of an endpoint", async () => {
   const shown = (await ofEndpoints("show", "e1")).stdout;
   for (const line of ["state            enabled", "document types   all", "rate             no limit"]) {
     expect(shown).toContain(line);
   }
+});
+
+test("endpoints enable --json prints that the endpoint is enabled", async () => {
   expect(JSON.parse((await ofEndpoints("enable", "e1", "--json")).stdout)).toMatchObject({ enabled: true });
+});
+
+test("endpoints disable prints since when and by whom the endpoint is disabled", async () => {
   const disabled = await ofEndpoints("disable", "e1");
   expect(disabled.stdout).toContain("state            disabled since 2026-01-05T10:00:00.500Z by cli:kari");
 });
 
-test("endpoints rotate sends the overlap that --overlap gives, by default 24 h", async () => {
+test("endpoints rotate --json prints {id, secret, previousSecretEndsAt}", async () => {
   const { stdout } = await ofEndpoints("rotate", "e1", "--json");
   expect(JSON.parse(stdout)).toEqual({
     id: "e1",
     secret: "whsec_y",
     previousSecretEndsAt: "2026-01-05T10:00:00.500Z",
   });
+});
+
+test("endpoints rotate sends the overlap that --overlap gives, by default 24 h", async () => {
+  await ofEndpoints("rotate", "e1");
   await ofEndpoints("rotate", "e1", "--overlap", "0");
   expect(calls).toMatchObject([{ overlap: "86400s" }, { overlap: "0s" }]);
 });
@@ -331,7 +346,7 @@ test("endpoints delete fails for an endpoint that does not exist", async () => {
   });
 });
 
-test("a read is repeated while the service cannot be reached, a write is not", async () => {
+test("a read is repeated three times when the service cannot be reached, a write is not", async () => {
   const unreachable = ["--access", "127.0.0.1:1"];
   const read = await run(["tenants", "list", ...unreachable]);
   expect(read).toMatchObject({ code: 1, pausesMs: [200, 800, 2_000] });

@@ -62,7 +62,7 @@ test("phrases delete, a command of the public HTTP API, loads no RPC client", as
   expect(http.count).toBeLessThan(40);
 });
 
-test("doctor finds out that a dev stack is stopped, and loads no RPC client for it", async () => {
+test("doctor loads no RPC client to report a stopped dev stack as broken", async () => {
   const cwd = await mkdtemp(join(tmpdir(), "vidimus-doctor-"));
   onTestFinished(() => rm(cwd, { recursive: true }));
   await mkdir(join(cwd, ".vidimus"));

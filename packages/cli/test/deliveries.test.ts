@@ -158,7 +158,7 @@ test("deliveries redeliver fails after a 500, and succeeds after a 204 or for a 
   });
 });
 
-test("deliveries replay starts a replay, waits for its end, and says what was sent", async () => {
+test("deliveries replay starts a replay, waits for its end, and says how many snapshots were delivered", async () => {
   const { stdout } = await deliveries("replay", "e1", "--all", "--latest-only");
   expect(stdout).toBe("replay r1 is done: 9 seen, 9 delivered, 0 failed, 0 skipped\n");
   expect(calls).toEqual([{ tenantId: "demo", endpointId: "e1", latestOnly: true, all: true }]);
@@ -190,7 +190,7 @@ test("deliveries replay --count prints how many snapshots would be sent, and sta
   expect(calls).toEqual([]);
 });
 
-test("deliveries count prints numbers by hour and state, with a + where more were not counted", async () => {
+test("deliveries count prints counts by hour and state; 10000+ stands for more than 10000", async () => {
   const { stdout, code } = await deliveries("count", "--hours", "2", "--endpoint", "e1");
   expect(code).toBe(0);
   expect(calls).toEqual([{ hours: 2, endpointId: "e1" }]);

@@ -46,7 +46,7 @@ async function doctor(argv: readonly string[], env: Record<string, string> = {})
 }
 
 describe("doctor", () => {
-  test("without the gateway's address it fails, and says that no dev stack was found", async () => {
+  test("without the gateway's address doctor fails, and says that no dev stack was found", async () => {
     expect(await run(["doctor"])).toMatchObject({ code: 1, stderr: expect.stringContaining("no dev stack found") });
   });
 
@@ -72,7 +72,10 @@ describe("doctor", () => {
     const { stdout, code } = await run(["doctor", "--gateway", unreachable]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^STATUS +CHECK +FINDING\nbroken +gateway +http:\/\/127\.0\.0\.1:2 cannot be reached/);
-    expect(stdout).toMatch(/\n\nWhat to do:\nbroken: gateway: Is the gateway running/);
+    expect(stdout).toMatch(
+      /\nunchecked +mongodb +address unknown\n[^]*\n\nWhat to do:\nbroken: gateway: Is the gateway running/,
+    );
+    expect(stdout).toMatch(/What to do:\n[^]*\nunchecked: mongodb: Pass VIDIMUS_MONGODB/);
   });
 });
 
@@ -85,7 +88,7 @@ test("where only the gateway's address is known, each finding that is not ok has
 });
 
 describe("through the gateway", () => {
-  test("a clock ten minutes off is broken, one ten seconds off a warning", async () => {
+  test("a gateway clock ten minutes ahead is broken, and one ten seconds behind is a warning", async () => {
     for (const [offMs, status] of [
       [600_000, "broken"],
       [-10_000, "warning"],
@@ -130,7 +133,7 @@ describe("through the gateway", () => {
     expect(of("documents by HTTP")?.status).toBe("ok");
   });
 
-  test("the write budget is broken when its write fails, although the answer shows budget left", async () => {
+  test("the write budget is broken when the test write fails, although the answer shows budget left", async () => {
     const headers = { ratelimit: '"writes";r=9;t=1', "ratelimit-policy": '"writes";q=10;w=60' };
     const body = refusal("INTERNAL", "internal error");
     const gateway = await openGateway({ "POST /v1/documents": { status: 500, body, headers } });
@@ -263,7 +266,7 @@ describe("internal ports", () => {
     });
   });
 
-  test("a malformed list of mesh doors is an error before any request", async () => {
+  test("a malformed list of mesh doors is an error before the gateway is asked", async () => {
     const gateway = await openGateway();
     expect(await run(["doctor", "--gateway", gateway.url, "--mesh", "127.0.0.1:7151"])).toMatchObject({
       code: 1,
@@ -306,7 +309,7 @@ describe("internal ports", () => {
     expect(of("contract")).toMatchObject({ status: "ok", finding: "revision 0.1.0 of the public API" });
   });
 
-  test("an ops port that tells Node 26.10 is ok, and one that tells Node 24.1 a warning", async () => {
+  test("Node 26.10 of a service is ok, and Node 24.1 is a warning", async () => {
     const { of } = await checkOpsPorts();
     expect(of("gateway node")).toMatchObject({ status: "ok", finding: "26.10.0" });
     expect(of("documents node")).toMatchObject({ status: "warning" });
@@ -324,10 +327,10 @@ describe("internal ports", () => {
   test.each([
     ["starting", "its log says what is missing"],
     ["shutting down", "It is being stopped"],
-    ["the key ring cannot be read: keys.0.publicKey", "restore the newest key ring"],
+    ["the key ring cannot be read: keys.0.publicKey", "restore the newest"],
     ["connection refused", "MONGODB_URL"],
     ["constructor", "MONGODB_URL"],
-  ])("the remedy fits the reason %j for not being ready", async (reason, words) => {
+  ])('the remedy of "not ready: %s" says "%s"', async (reason, words) => {
     const page = { status: 503, body: { ok: false, reason } };
     const [gateway, ops] = [await openGateway(), stack.use(await openTestPages({ "GET /readyz": page }))];
     const { of } = await doctor(["--gateway", gateway.url, "--ops", `delivery=${ops.url}`]);
@@ -339,7 +342,7 @@ describe("internal ports", () => {
     });
   });
 
-  test("a malformed list of ops ports is an error before any request", async () => {
+  test("a malformed list of ops ports is an error before the gateway is asked", async () => {
     const gateway = await openGateway();
     expect(await run(["doctor", "--gateway", gateway.url, "--ops", "http://a:1"])).toMatchObject({
       code: 1,
@@ -375,7 +378,7 @@ describe("MongoDB and NATS", () => {
     ['INFO {"version":"2.11.0"}\r\n', "2.11.0 without JetStream"],
     ["SSH-2.0-OpenSSH_9.2\r\n", "what answers there is no nats-server"],
     ["", "what answers there is no nats-server"],
-  ])("a NATS server that greets with %j is broken", async (greeting, finding) => {
+  ])("a NATS address that greets with %j is broken", async (greeting, finding) => {
     const gateway = await openGateway();
     const server = createServer((socket) => void socket.on("error", () => undefined).end(greeting));
     stack.defer(() => void server.close());
@@ -392,7 +395,7 @@ describe("MongoDB and NATS", () => {
     return run(["doctor", "--gateway", gateway.url, "--nats", nats]);
   }
 
-  test("each of several NATS servers has a finding", async () => {
+  test("each of two NATS servers has a finding", async () => {
     const { stdout } = await checkTwoNatsServers();
     expect(stdout).toMatch(/^ok +nats 127\.0\.0\.1:\d+ +2\./m);
     expect(stdout).toMatch(/^broken +nats 127\.0\.0\.1:1 +.*ECONNREFUSED/m);
@@ -405,7 +408,7 @@ describe("MongoDB and NATS", () => {
   });
 
   test.each(["mongodb://me:hunter2@127.0.0.1:1/", "mongodb://me:hunter2@[bad/"])(
-    "an unusable MongoDB is broken, without printing its password: %s",
+    "an unusable MongoDB URL is reported as broken, without its password: %s",
     async (url) => {
       const gateway = await openGateway();
       const { stdout, stderr } = await run(["doctor", "--gateway", gateway.url, "--mongodb", url]);

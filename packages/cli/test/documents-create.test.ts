@@ -29,7 +29,7 @@ test("create sends a document byte for byte", async () => {
   expect(gateway.bodies).toEqual([text]);
 });
 
-test("the file - stands for standard input", async () => {
+test("create with the file name - reads standard input", async () => {
   expect(await create(["-"], text)).toMatchObject({ code: 0 });
   expect(gateway.documents.has(id)).toBe(true);
 });
@@ -43,7 +43,7 @@ test("a document that exists already is an error", async () => {
   });
 });
 
-test("a 409 after a lost answer is no error: an earlier attempt of this push created the document", async () => {
+test("a 409 after a lost answer is no error: an earlier attempt created the document", async () => {
   gateway.scripted.push((response, keep) => {
     keep();
     response.destroy();
@@ -86,7 +86,7 @@ test("a wait longer than --max-wait is an error with the platform's message", as
   });
 });
 
-test("the error about a refused document names the invalid member and what is wrong with it", async () => {
+test("the error about a refused document gives the JSON pointer of the fault and what is wrong there", async () => {
   const details = [{ pointer: "/meta/slug", message: "must be a string" }];
   gateway.scripted.push((response) =>
     refuse(response, 400, "INVALID_PAYLOAD", "the document does not hold", { details }),
@@ -95,7 +95,7 @@ test("the error about a refused document names the invalid member and what is wr
   expect(stderr).toBe("error: INVALID_PAYLOAD: the document does not hold\n  /meta/slug: must be a string\n");
 });
 
-test("an answer that does not come from Vidimus is reported as such", async () => {
+test('a 404 with HTML is an error that says "answered 404 without an error of Vidimus"', async () => {
   gateway.scripted.push((response) => void response.writeHead(404).end("<html>"));
   expect(await create()).toMatchObject({
     code: 1,

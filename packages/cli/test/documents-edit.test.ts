@@ -96,7 +96,7 @@ test("update sends a file's bytes untouched", async () => {
   expect(updates).toMatchObject([{ json: '{"title":"Ny",  "content":{"n":1.0}}' }]);
 });
 
-test("update without --version names the version that is newest now", async () => {
+test("update without --version sends the newest version as the expected version", async () => {
   await documents(["update", "a", "new.json"]);
   expect(updates).toMatchObject([{ expectedVersion: 7n }]);
 });
@@ -110,7 +110,7 @@ test("update --version fails when the document was edited since that version", a
   expect(updates).toHaveLength(1);
 });
 
-test("update of the file - reads standard input", async () => {
+test("update with the file name - reads standard input", async () => {
   await documents(["update", "a", "-"], { stdin: '{"title":"Inn"}' });
   expect(updates).toMatchObject([{ json: '{"title":"Inn"}' }]);
 });
@@ -123,7 +123,7 @@ test.each(["0", "-1", "1.5", "x", ""])("update --version %j is a wrong command l
 test.each([
   ["bad.json", "bad.json is not JSON"],
   ["none.json", "none.json cannot be read"],
-])("update with the file %s fails and sends nothing", async (file, words) => {
+])("update with the file %s fails, and sends no update", async (file, words) => {
   expect(await documents(["update", "a", file])).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
   expect(updates).toEqual([]);
 });
@@ -150,7 +150,7 @@ test("list says on standard error that there are more documents than it shows", 
   expect(await documents(["list"])).toMatchObject({ code: 0, stderr: "there are more than 50: --limit\n" });
 });
 
-test("list walks the pages up to the limit, without asking for a row beyond it", async () => {
+test("list --limit 410 reads three pages, and asks for no more than 410 documents", async () => {
   const { stdout, stderr } = await documents(["list", "--limit", "410", "--json"]);
   expect(JSON.parse(stdout)).toHaveLength(410);
   expect(stderr).toBe("there are more than 410: --limit\n");

@@ -97,7 +97,7 @@ test("items and files that cannot be imported are listed in their order, with th
   ]);
 });
 
-test("an item that the platform refuses fails the run, with the refusal's message and invalid places", async () => {
+test("an item that the platform refuses fails the run, and is listed with the fault and its JSON pointer", async () => {
   const details = [{ pointer: "/title", message: "is required" }];
   gateway.scripted.push((response) => refuse(response, 400, "INVALID_PAYLOAD", "no", { details }));
   const { code, report } = await importFiles(["story.json"]);
@@ -131,7 +131,7 @@ test("documents of NDJSON are reported in the file's order, although the answers
   expect(report.created).toEqual(Array.from({ length: 40 }, (_, n) => own(n)));
 });
 
-test("a document whose answer was lost is reported as existing", async () => {
+test("a document that was stored although its answer was lost is reported as existing", async () => {
   gateway.scripted.push((response, keep) => {
     keep();
     response.destroy();

@@ -100,17 +100,17 @@ test("publish acts on the newest version of each document", async () => {
   });
 });
 
-test("withhold acts on the published version, although a newer one is being written", async () => {
+test("withhold acts on the published version of a document, although a newer draft exists", async () => {
   await documents("withhold", "b");
   expect(transitions).toEqual([{ documentId: "b", name: "withhold", expectedVersion: 2n }]);
 });
 
-test("when some of the documents fail, the exit code is 1 and the error says how many", async () => {
+test("when some of the transitions fail, the exit code is 1 and the error says how many", async () => {
   const { code, stderr } = await documents("publish", "x", "a", "y");
   expect([code, stderr]).toEqual([1, "error: 2 of 3 transitions failed\n"]);
 });
 
-test("ids that fail are listed beside those that succeed", async () => {
+test("failed transitions are listed beside those that succeed", async () => {
   const { stdout } = await documents("publish", "x", "a", "y", "--json");
   expect(JSON.parse(stdout)).toMatchObject({
     transitioned: [{ id: "a" }],
@@ -145,7 +145,7 @@ test("one refused document of a batch fails alone", async () => {
   expect(transitions.map(({ documentId }) => documentId)).toEqual(["a", "b"]);
 });
 
-test("the violations of a refused document are on lines of their own", async () => {
+test("a violation of a refused document is on a line of its own", async () => {
   const { stdout } = await documents("publish", "a", refusedId, "x", "b");
   expect(stdout.trimEnd().split("\n").slice(-3)).toEqual([
     "failed: refused: no slug",
@@ -178,7 +178,7 @@ test.each([
   ["kill", 2],
   ["retract --on last-published", 2],
   ["kill --on head", 3],
-])("transition %s names version %s of a document published at 2 and now at 3", async (words, version) => {
+])("transition %s acts on version %s of a document published at 2 and now at 3", async (words, version) => {
   const argv = words.split(" ");
   expect((await documents("transition", "b", ...argv)).code).toBe(0);
   expect(transitions).toEqual([{ documentId: "b", name: argv[0], expectedVersion: BigInt(version) }]);
@@ -189,12 +189,12 @@ test("kill acts on the published version of a document", async () => {
   expect([code, transitions]).toEqual([0, [{ documentId: "b", name: "kill", expectedVersion: 2n }]]);
 });
 
-test("transition withhold of a document that was never published names its newest version", async () => {
+test("transition withhold of a document that was never published acts on its newest version", async () => {
   await documents("transition", "a", "withhold");
   expect(transitions).toEqual([{ documentId: "a", name: "withhold", expectedVersion: 1n }]);
 });
 
-test("the error about a refused transition names the invalid member and what is wrong with it", async () => {
+test("the error about a refused transition gives the JSON pointer of the fault and what is wrong there", async () => {
   const { code, stderr } = await documents("transition", "a", "approve");
   expect([code, stderr]).toEqual([1, "error: approve is refused\n  /meta/slug: is required\n"]);
 });

@@ -23,7 +23,7 @@ const check = async (...grants: object[]) => {
   return run(["grants", "check", file], { cwd: dir });
 };
 
-it("a file without a fault is said to have none", async () => {
+it('a file without a fault passes, and the output says "no fault"', async () => {
   expect(await check(newsroom)).toMatchObject({ code: 0, stdout: `${file}: 1 grant, no fault\n` });
 });
 
@@ -33,7 +33,7 @@ it("--json prints the grants of a file without a fault", async () => {
   expect(JSON.parse(stdout)).toEqual([{ ...newsroom, methods: [], people: false }]);
 });
 
-it("a file with faults fails with every fault and its place", async () => {
+it("the error about a faulty file lists every fault with its JSON pointer", async () => {
   const { code, stderr } = await check({ ...newsroom, tenants: ["Demo"] }, { ...newsroom, roles: "editor" });
   expect(code).toBe(1);
   expect(stderr).toContain("/grants/0/tenants/0: must be one of tenant ids");

@@ -69,7 +69,7 @@ function cli(...argv: string[]) {
   return run([...argv, "--tenant", "demo", "--access", services.target]);
 }
 
-test("tenants disable disables the tenant it names, not that of --tenant", async () => {
+test("tenants disable disables the tenant of its argument, not that of --tenant", async () => {
   const { code, stdout } = await run(["tenants", "disable", "demo", "--tenant", "rival", "--access", services.target]);
   expect([code, stdout]).toEqual([0, "tenant demo is shut out since 2026-01-05T10:00:00.000Z\n"]);
   expect(changes).toEqual([{ tenantId: "demo", actor: "cli:kari" }]);
@@ -85,7 +85,7 @@ test("tenants disable fails for a tenant that does not exist", async () => {
   });
 });
 
-test("tenants enable enables the tenant it names", async () => {
+test("tenants enable enables the tenant of its argument, not that of --tenant", async () => {
   const { code, stdout } = await cli("tenants", "enable", "nord");
   expect([code, stdout]).toEqual([0, "tenant nord is enabled\n"]);
   expect(changes).toEqual([{ tenantId: "nord", enabled: true }]);
@@ -139,7 +139,7 @@ test.each([
   ["1h", 3_600_000],
   ["24h", 86_400_000],
   ["7d", 604_800_000],
-])("keys roll --overlap %s keeps the old key valid for %s ms", async (overlap, overlapMs) => {
+])("keys roll --overlap %s requests an overlap of %s ms", async (overlap, overlapMs) => {
   const { stdout } = await cli("keys", "roll", "k1", "--overlap", overlap, "--json");
   expect(changes).toEqual([{ tenantId: "demo", keyId: "k1", overlapMs }]);
   const ends = { expiresAt: overlapMs ? "2999-01-01T00:00:00.000Z" : null, revokedAt: overlapMs ? null : time };
@@ -158,7 +158,7 @@ test.each([
 });
 
 test.each([[[]], [["--overlap", "2h"]], [["--overlap", ""]]])(
-  "keys roll with %j is a wrong command line: exit 2, without a new key",
+  "keys roll with the options %j is a wrong command line: exit 2, without a new key",
   async (argv) => {
     expect((await cli("keys", "roll", "k1", ...argv)).code).toBe(2);
     expect(changes).toEqual([]);

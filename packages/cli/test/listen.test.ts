@@ -53,7 +53,7 @@ const listening = (...argv: string[]) => [
   ...argv,
 ];
 
-test("listen accepts a webhook signed with its endpoint's secret, and refuses one signed with another secret", async () => {
+test("listen answers 204 to a webhook signed with its endpoint's secret, and 400 to another signature", async () => {
   registered = Promise.withResolvers();
   const ended = run(listening("--count", "2", "--json"));
   const url = await registered.promise;

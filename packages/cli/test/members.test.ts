@@ -72,11 +72,16 @@ test("members list shows the members of the first and of the second page", async
   ]);
 });
 
+const invite = ["members", "invite", "--roles", "writer,editor", "--note", "Bo", "--role", "owner"];
+
+test("members invite sends the roles, the note and the caller's role of --role", async () => {
+  await cli(...invite);
+  expect(changes).toEqual([{ tenantId: "demo", roles: ["writer", "editor"], note: "Bo", role: "owner" }]);
+});
+
 test("members invite prints a link, or the invitation's code when the console's address is unknown", async () => {
-  const invite = ["members", "invite", "--roles", "writer,editor", "--note", "Bo", "--role", "owner"];
   const { stdout } = await cli(...invite, ...there);
   expect(stdout).toContain(`\n\nhttps://console.example/invitation#code=${code}\n`);
-  expect(changes).toEqual([{ tenantId: "demo", roles: ["writer", "editor"], note: "Bo", role: "owner" }]);
   expect((await cli(...invite)).stdout).toMatch(new RegExp(`\n\n${code}\n$`));
   expect(JSON.parse((await cli(...invite, "--json")).stdout)).toMatchObject({ id: "i1", code, link: null });
 });

@@ -41,9 +41,9 @@ test.each([
   expect(await readdir(cwd)).toEqual([]);
 });
 
-test("an export to a file whose name ends in .json is JSON", async () => {
+test.each(["x.json", "x.JSON"])("an export to %s is JSON", async (file) => {
   const gateway = `http://127.0.0.1:${portOf(server.address())}`;
-  const argv = ["phrases", "export", "--output", "x.JSON", "--gateway", gateway, "--key", "vk_test"];
+  const argv = ["phrases", "export", "--output", file, "--gateway", gateway, "--key", "vk_test"];
   expect(await run(argv, { cwd })).toMatchObject({ code: 0, stderr: "" });
-  expect(JSON.parse(await readFile(join(cwd, "x.JSON"), "utf8"))).toEqual({ phrases: [{ phrase: "a" }] });
+  expect(JSON.parse(await readFile(join(cwd, file), "utf8"))).toEqual({ phrases: [{ phrase: "a" }] });
 });

@@ -61,7 +61,11 @@ test("an existing profile is replaced only with --replace", async () => {
 
 test.each([
   ["add without settings", ["add", "empty"], "say what the profile holds by flags"],
-  ["add with a gateway that is no HTTP URL", ["add", "odd", "--gateway", "ftp://x"], "--gateway (VIDIMUS_GATEWAY) must be"],
+  [
+    "add with a gateway that is no HTTP URL",
+    ["add", "odd", "--gateway", "ftp://x"],
+    "--gateway (VIDIMUS_GATEWAY) must be",
+  ],
   ["use of an absent profile", ["use", "absent"], 'there is no profile "absent"'],
 ])("profile %s fails, and the message says why", async (_, argv, words) => {
   expect(await profile(...argv)).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });

@@ -48,7 +48,7 @@ describe("an outage of access", () => {
     expect((await grace.open(at("/"))).url.pathname).toBe("/sign-in");
   });
 
-  test("leaves a session valid, whose pages show again once access is back", async () => {
+  test("leaves a session valid, in which the newsroom opens again once access is back", async () => {
     const { config, grpcPort } = gateway;
     opened.use(await openGateway({ ...config, grpcPort }));
     await vi.waitFor(async () => expect((await ada.open(at("/"))).text).toContain("Demo newsroom"), 5_000);

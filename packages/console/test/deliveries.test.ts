@@ -84,7 +84,7 @@ test("the page of a failing delivery shows its attempts, past and next", async (
   expect(wordsOf(page)).toContain(title);
 });
 
-test("the page of a failing delivery that is sent again says so, and then that the receiver took it", async () => {
+test("a failing delivery sent again is due at once, and its page then shows the attempt that succeeded", async () => {
   const path = await find();
   answerWith(204);
   expect(wordsOf(await sendAgain(path))).toMatch(
@@ -214,8 +214,8 @@ describe("a held delivery", () => {
     await waitFor(path, "The receiver took it.");
   });
 
-  test("says on its page that it is sent when somebody starts the endpoint", () => {
-    expect(wordsOf(page)).toContain("It is sent when somebody starts the endpoint.");
+  test("says on its page that it is sent when somebody starts or repairs the endpoint", () => {
+    expect(wordsOf(page)).toContain("It is sent when somebody starts or repairs the endpoint.");
   });
 
   test("cannot be sent again", async () => {
@@ -319,7 +319,7 @@ describe("a running replay", () => {
   });
 });
 
-test("pages about a replay and the audit log name states of deliveries in words, not as the API does", async () => {
+test("the pages of replays and the audit page name states of deliveries in words, not as the API does", async () => {
   const chosen: [string, string][] = [
     ["endpoint", endpointId],
     ["states", "exhausted"],
@@ -358,13 +358,13 @@ test.each([
   expect(wordsOf(page)).toContain(words);
 });
 
-test("a count that finds nothing to send offers no button that starts the replay", async () => {
+test("the count for a replay offers no button that starts the replay if nothing would be sent", async () => {
   const page = await open(`/replays/count?endpoint=${endpointId}&states=exhausted`);
   expect(wordsOf(page)).toContain("Nothing would be sent");
   expect(page.text).not.toContain("Start the replay");
 });
 
-test("a count of a time in which nothing was published says so", async () => {
+test("the count for a replay says if nothing was published in the chosen time", async () => {
   const page = await open(`/replays/count?endpoint=${endpointId}&since=2020-01-01T00:00&until=2020-01-02T00:00`);
   expect(wordsOf(page)).toContain("Nothing was published in this time.");
 });

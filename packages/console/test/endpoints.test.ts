@@ -71,7 +71,7 @@ function isSignedWith(secret: string, { headers, body }: ReceivedWebhook): boole
     .includes(`v1,${hmac.digest("base64")}`);
 }
 
-test("without endpoints the list leads to the form for a new one", async () => {
+test("an empty list of endpoints leads to the form for a new endpoint", async () => {
   const { text } = await ada.open(at("/endpoints"));
   expect(text).toContain("No endpoint is registered");
   expect(text).toContain(`href="/t/${console.tenantId}/endpoints/new"`);
@@ -117,7 +117,7 @@ describe("a new endpoint whose ping is refused", () => {
     expect(await named("Closed")).toBeDefined();
   });
 
-  test("is registered on a page that shows the receiver's answer as text, not as markup", () => {
+  test("is shown with the receiver's answer as text, not as markup", () => {
     expect(page.text).toContain("did not accept a ping");
     expect(page.text).toContain("503 Service Unavailable");
     expect(page.text).toContain("&#60;b&#62;closed");
@@ -173,13 +173,8 @@ test.each([
   expect(page.text).toContain(`<a href="#${field}">`);
   expect(page.text).toContain(`id="${field}-error"`);
   expect(await named("Faulty")).toBeUndefined();
-  const shown = {
-    url: fieldOf(page.text, "url"),
-    types: fieldOf(page.text, "types"),
-    rate: fieldOf(page.text, "rate"),
-  };
-  expect({ url: receiver.url, types: "", rate: "", ...typed }).toMatchObject(shown);
-  expect(page.text).toContain(value);
+  const kept = { url: receiver.url, name: "Faulty", types: "", rate: "", ...typed };
+  for (const [id, text] of Object.entries(kept)) expect([id, fieldOf(page.text, id).trim()]).toEqual([id, text]);
   const mended = { url: receiver.url, name: "Mended", once: hiddenOf(page.text, "once") };
   expect((await ada.submit(at("/endpoints/new"), [...Object.entries(mended), ...published])).status).toBe(200);
 });

@@ -35,7 +35,7 @@ test("the largest phrase is added and saved whole", async () => {
   }
 });
 
-test("an endpoint with 16 headers and the longest texts is registered and changed whole", async () => {
+test("an endpoint with 16 headers is registered and changed with the longest URL, name and description", async () => {
   const url = "http://127.0.0.1:9/".padEnd(2_048, "語");
   const headerNames = Array.from({ length: 16 }, (_, n) => `x${String(n).padStart(63, "-")}`);
   const fields: [string, string][] = [

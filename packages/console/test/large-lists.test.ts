@@ -135,7 +135,7 @@ test("for the list of 100 endpoints delivery sends MongoDB at most 330 commands"
   expect(commands.length).toBeLessThanOrEqual(3 * endpointCount + ownMax);
 });
 
-test("each of the first four pages of 100,000 deliveries takes at most 2 s and 30 commands to MongoDB", async () => {
+test("each of four pages of 100,000 deliveries takes at most 2 s, and 30 commands of delivery to MongoDB", async () => {
   const seen = new Set<string>();
   let path = "/deliveries";
   for (let count = 0; count < 4; count += 1) {
@@ -166,7 +166,7 @@ test("of 100,000 deliveries of two days the overview counts those of the last 24
   expect(text).toMatch(new RegExp(`>${givenUp} deliveries were given up in the last\\s+24 hours`));
 });
 
-test("a member beyond the first 200 is shown by name in the list of keys and in the audit log", async () => {
+test("a member beyond the first 200 is shown by name in the list of keys and on the audit page", async () => {
   const actor = personActor({ issuer: linkIssuer, subject: lastSubject });
   const access = accessClient(console.accessPort, "owner", actor);
   await access.createApiKey({ tenantId, name: "Of the last", scopes: ["publisher:read"] });
@@ -178,7 +178,7 @@ test("a member beyond the first 200 is shown by name in the list of keys and in 
   }
 });
 
-test("with 260 members the audit log's filter by person takes an id, and offers no list of names", async () => {
+test("with 260 members the audit page's filter by person takes an id, and offers no list of names", async () => {
   const actor = personActor({ issuer: linkIssuer, subject: lastSubject });
   const { text } = await open(`/audit?actor=${encodeURIComponent(actor)}`);
   expect(text).toMatch(new RegExp(`<input\\s+id="actor"[^>]*value="${actor}"`));

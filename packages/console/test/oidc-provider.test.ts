@@ -37,7 +37,7 @@ test("a valid answer of the issuer says who signed in, and when", async () => {
 test.each([
   ["of another issuer", { iss: "https://attacker.example" }],
   ["for another client", { aud: "shop" }],
-  ["with the nonce of another attempt", { nonce: "n".repeat(43) }],
+  ["with another nonce", { nonce: "n".repeat(43) }],
   ["without a nonce", { nonce: undefined }],
   ["without auth_time", { auth_time: undefined }],
   ["without a subject", { sub: undefined }],
@@ -61,7 +61,7 @@ test("an ID token is valid though the issuer's clock is 5 s off, and not when it
   }
 });
 
-test("a sign-in that the issuer dates in the future counts as one of now", async () => {
+test("a sign-in that the issuer dates 8 s in the future counts as made now", async () => {
   const { authTime } = await signIn({ auth_time: secondsNow() + 8 });
   expect(authTime.getTime()).toBeLessThanOrEqual(Date.now());
   expect(authTime.getTime()).toBeGreaterThan(Date.now() - 5_000);
@@ -97,7 +97,7 @@ test("while the issuer fails or does not answer, a sign-in is unavailable, not r
   await expect(nobody.begin("/", false)).rejects.toMatchObject({ kind: "unavailable" });
 });
 
-test("the logged error of a refused sign-in has no code, token, state, nonce or claim in it", async () => {
+test("the logged error of a refused sign-in has no code, token, state, nonce, verifier or subject in it", async () => {
   const lines: string[] = [];
   const log = createLogger("console", "debug", { write: (line) => void lines.push(line) });
   const { attempt } = await provider.begin("/", false);

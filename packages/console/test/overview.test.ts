@@ -25,12 +25,14 @@ afterAll(async () => {
 });
 
 test("before the first delivery the overview and the list of deliveries say where documents are published", async () => {
-  expect(await overview()).toMatch(/not here\.[^.]*is in the\s+<a href="\/docs">API docs<\/a>/);
+  expect(await overview()).toMatch(
+    /published with the editors' tools, not here\.[^.]*is in the\s+<a href="\/docs">API docs<\/a>/,
+  );
   const deliveries = await ada.open(`${console.origin}/t/${console.tenantId}/deliveries`);
   expect(deliveries.text).toMatch(/Nothing was delivered yet.[^]*published with the editors' tools, not here/);
 });
 
-test("the overview says that nothing needs the reader while there is no trouble", async () => {
+test("without an endpoint, and with an active endpoint, the overview says that nothing needs attention", async () => {
   expect(await overview()).toContain("Nothing needs you now.");
   await using receiver = await openReceiver();
   const { tenantId } = console;
@@ -102,13 +104,20 @@ test("the overview tells a writer nothing of keys and endpoints, not even that a
   await console.members.updateMemberRoles({ tenantId, memberId, roles: ["writer"] });
   const text = await overview(wanda);
   expect(text).toContain("You are writer here.");
-  for (const words of ["A key ends", "was paused", "Deliveries, last 24 hours", "Nothing needs you"]) {
+  for (const words of [
+    "Soon</bdi>",
+    "Off</bdi>",
+    "A key ends",
+    "was paused",
+    "Deliveries, last 24 hours",
+    "Nothing needs you",
+  ]) {
     expect(text).not.toContain(words);
   }
   await room.endpoints.deleteEndpoint({ tenantId, endpointId });
 });
 
-test("while delivery is down the overview says so, and shows the rest", async () => {
+test("while the service delivery is down, the overview names it, and still shows the key that ends soon", async () => {
   await using alone = await openLinkedConsole(console.accessPort, {}, console.tenantId);
   const grace = new Browser();
   await alone.signIn(grace, "grace");

@@ -75,7 +75,7 @@ describe("a phrase", () => {
     expect((await browser.open(`${base}/${id}`)).status).toBe(404);
   });
 
-  test("whose text is there already is not added, and what was typed stays", async () => {
+  test("that the dictionary has already is refused, and what was typed stays in the form", async () => {
     await add({ phrase: "dubbel" });
     const again = await add({ phrase: "dubbel", description: "a note" });
     expect(again.status).toBe(400);
@@ -140,7 +140,7 @@ describe("a phrase", () => {
 });
 
 describe("the list", () => {
-  test("shows each phrase once over its pages, also where a page token is as long as one can be", async () => {
+  test("shows each phrase once over its pages, even after a page token of the greatest length", async () => {
     const language = "nb-variant1-variant2-variant3-vari4";
     const words = Array.from({ length: 120 }, (_, n) => `${n < 50 ? "ord" : "\u{10001}"} ${100 + n}`);
     // Texts are in the order of their bytes, so this one is the last of the first page.
@@ -218,8 +218,12 @@ describe("an import", () => {
   test.for([
     ["an empty file", "", "the file is empty"],
     ["a file that is not UTF-8", new Uint8Array([0x6c, 0xe5, 0x0a]), "the file is not UTF-8"],
-    ["an unknown column", "language,phrase,color\nsv,a,b\n", "color"],
-    ["a row with fewer cells than the header", "language,phrase\nsv\n", "line 2: 1 cells where the header has 2"],
+    ["a file with an unknown column", "language,phrase,color\nsv,a,b\n", 'the column "color" is unknown'],
+    [
+      "a file whose row has fewer cells than its header",
+      "language,phrase\nsv\n",
+      "line 2: 1 cells where the header has 2",
+    ],
   ] as const)("of %s is refused, and the page says why", async ([, file, why]) => {
     const page = await browser.submit(`${base}/import`, upload(file));
     expect([page.status, wordsOf(page)]).toEqual([400, expect.stringContaining(why)]);
@@ -233,7 +237,7 @@ describe("an import", () => {
     expect(wordsOf(await browser.submit(`${base}/import`, { do: "import" }))).toContain("Choose a file first.");
   });
 
-  test("of 10 MiB is not too large, and one of a byte more is refused with a page that says why", async () => {
+  test("of 10 MiB is not too large, and a byte more is refused with a page that says why", async () => {
     const tenMebibytes = Buffer.alloc(10 * 1024 * 1024, "x");
     const whole = await browser.submit(`${base}/import`, upload(tenMebibytes));
     expect([whole.status, wordsOf(whole)]).toEqual([400, expect.stringContaining("a row has at most 256 KiB")]);
@@ -241,18 +245,18 @@ describe("an import", () => {
     expect([larger.status, wordsOf(larger)]).toEqual([413, expect.stringContaining("the file has more than 10 MiB")]);
   });
 
-  test("of somebody whose session has ended is answered with a page that says so", async () => {
+  test("of 9 MiB without a session is answered with a page that says that the session has ended", async () => {
     const page = await new Browser().submit(`${base}/import`, upload(Buffer.alloc(9 * 1024 * 1024, "x")));
     expect([page.status, wordsOf(page)]).toEqual([401, expect.stringContaining("Your session has ended")]);
   });
 
-  test("that was pasted stays in the form of somebody whose session has ended", async () => {
+  test("that was pasted and is sent without a session stays in the page's form", async () => {
     const page = await new Browser().submit(`${base}/import/text`, { rows: bad, do: "import" });
     expect(page.status).toBe(401);
     expect(page.text).toContain(`name="rows" value="${bad}"`);
   });
 
-  test("shows the text of its file as text, never as markup", async () => {
+  test("with faults shows the text of its file as text, not as markup", async () => {
     const page = await browser.submit(
       `${base}/import`,
       upload("language,phrase\nsv_SE,<img src=x onerror=alert(1)>\n"),
@@ -296,7 +300,7 @@ describe("an export", () => {
     expect([refused.status, refused.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
   });
 
-  test("answers HEAD with the headers of the file", async () => {
+  test("answers HEAD with the type and the name of the file", async () => {
     const head = await read("", "HEAD");
     const headers = ["content-type", "content-disposition"].map((name) => head.headers.get(name));
     expect([head.status, ...headers]).toEqual([200, "text/csv; charset=utf-8", 'attachment; filename="phrases.csv"']);

@@ -44,7 +44,7 @@ test("the answer to a second click names the key that the first has made, and li
   expect((await ada.open(at(roll!))).text).toContain("Roll “<bdi>Two &#60;clicks&#62;</bdi>”?");
 });
 
-test("an endpoint is still created when the browser has left, and a second click waits for that", async () => {
+test("an endpoint is still created when the browser has left, and a second click waits for its creation", async () => {
   const form = await filled("/endpoints/new", {
     url: receiver.url,
     name: "Patient",

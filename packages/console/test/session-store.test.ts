@@ -19,7 +19,7 @@ const session: Session = {
   userAgent: "test",
 };
 
-test("a store knows a session's identity from finding the session until it no longer finds it", async () => {
+test("a store knows a session's identity after finding the session, until a later search finds none", async () => {
   const database = testDatabaseName("sessions");
   await using mongo = await openMongo({ url: inject("mongoUrl"), database, appName: "session-test" });
   const sessions = new SessionStore(mongo.db);

@@ -58,7 +58,7 @@ test("a form sent with too old a sign-in comes back as typed, and takes effect w
 
 const memberId = () => personActor({ issuer: world.issuer.url, subject: "kari" });
 
-test("pages that make secrets or change members need a recent sign-in; keys, members and audit do not", async () => {
+test("pages that make secrets or change members need a recent sign-in; key, member and audit lists do not", async () => {
   await age(16);
   const asking = routes({} as RoutesDeps).flatMap((route) => {
     if (route.access !== "member" || !route.recentSignIn) return [];

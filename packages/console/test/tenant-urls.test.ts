@@ -72,7 +72,7 @@ test("a page answers 403 to a member whose roles do not have the page's right", 
   }
 });
 
-test("a writer's navigation has exactly those of the tenant's items whose right a writer has", async () => {
+test("of the tenant's navigation items a writer sees exactly those whose right a writer has", async () => {
   const home = await (await signInWriter()).open(`${console.origin}/t/demo`);
   for (const item of tenantNavigation.flatMap(({ items }) => items)) {
     const isListed = home.text.includes(`<a href="/t/demo${item.path}"`);

@@ -51,7 +51,7 @@ const checksWith = ({ text }: Page, outcome: string) => {
 };
 const cellOf = ([, cell = ""]: RegExpExecArray) => decoded(cell.replace(/<[^>]+>/g, " ")).trim();
 
-test("the page of the trust list shows the keys of GET /api/keys, with the one that signs now", async () => {
+test("the page of the trust list shows each key of GET /api/keys, and says which key signs now", async () => {
   const { active, keys } = (await (await fetch(`${console.dev.gateway}/api/keys`)).json()) as {
     active: string;
     keys: { keyId: string; publicKey: string }[];
@@ -65,11 +65,11 @@ test("the page of the trust list shows the keys of GET /api/keys, with the one t
 });
 
 test.each([
-  ["who states the list", "comes from the signing service"],
+  ["where the list comes from", "comes from the signing service"],
   ["how to read the list oneself", /curl -si http:\S+\/api\/keys/],
-  ["that nothing on it is secret", "Nothing on this page is secret"],
-  ["what to do with the list", "What to do with it"],
-  ["what a state means", "comes next It does not sign yet. Receivers learn of it ahead."],
+  ["that nothing on the page is secret", "Nothing on this page is secret"],
+  ["what to do with the list", "What to do with it Day by day, nothing: the programs that receive your webhooks fetch"],
+  ["what the state “comes next” means", "comes next It does not sign yet. Receivers learn of it ahead."],
   ["what the absence of a key means", "A key that is not in the list was withdrawn"],
 ])("the page of the trust list says %s", async (_, words) => {
   expect(wordsOf(await open("/trust-list"))).toMatch(words);
@@ -116,15 +116,21 @@ test("one changed letter of the snapshot fails each check that covers it, and no
   expect(checksWith(page, "passed")).toContain("Ed25519 signature of the statement");
 });
 
-test("a change of the envelope, of a header or of the secret fails the checks that cover it", async () => {
+test("a changed envelope fails the checks of the body and of what stands beside the snapshot", async () => {
   const body = webhook.body.toString();
   const envelope = await verify({ body: body.replace('"sequence":1', '"sequence":2') });
   expect(checksWith(envelope, "failed")).toEqual(["Body, by content-digest", "What stands beside the snapshot"]);
+});
+
+test("a changed webhook-timestamp fails the HMAC of Standard Webhooks, and no other check", async () => {
   const sent = Number(webhook.headers["webhook-timestamp"]);
   const headers = linesOf(webhook).replace(`webhook-timestamp: ${sent}`, `webhook-timestamp: ${sent - 1}`);
   expect(checksWith(await verify({ headers, secret }), "failed")).toEqual([
     "HMAC of Standard Webhooks, webhook-signature",
   ]);
+});
+
+test("another secret than the endpoint's fails both HMACs, and no other check", async () => {
   const other = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
   expect(checksWith(await verify({ secret: other }), "failed")).toEqual([
     "HMAC of Standard Webhooks, webhook-signature",
@@ -159,7 +165,7 @@ test("the verdict on a webhook of which too little could be checked asks for the
   );
 });
 
-test("a body of 1 MiB is taken, and one of more than 2 MiB is refused with a page", async () => {
+test("a body of 1 MiB is taken, and a body of more than 2 MiB is refused with a page", async () => {
   const large = JSON.stringify({ id: "a", type: "x", data: "é".repeat(512 * 1024) });
   expect(checksWith(await verify({ body: large }), "passed")).toContain("Headers found");
   const refused = await verify({ body: "x".repeat(2 * 1024 * 1024 + 1) });

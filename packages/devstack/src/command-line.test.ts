@@ -17,7 +17,7 @@ function read(words: string, known: Parameters<typeof readOptions>[0] = all) {
   return readOptions(known);
 }
 
-test("without options a start is not fresh, has no mTLS, uses .vidimus and runs each service in one process", () => {
+test("without options a start is not fresh, has no mTLS, uses .vidimus and one process of each service", () => {
   expect(read("")).toEqual({ fresh: false, mtls: false, replicas: {}, state: join(projectDir, ".vidimus") });
 });
 

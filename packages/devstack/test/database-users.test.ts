@@ -95,13 +95,13 @@ describe("npm run database-users", () => {
   });
 
   const everybodys = { aggregate: 1, pipeline: [{ $currentOp: { allUsers: true } }], cursor: {} };
-  const roles = [{ role: "root", db: "admin" }];
+  const root = [{ role: "root", db: "admin" }];
   it.each<[string, (service: string, own: string) => [database: string, command: object]]>([
     ["the stored users", () => ["admin", { find: "system.users" }]],
     ["the oplog", () => ["local", { find: "oplog.rs" }]],
     ["the operations of other users", () => ["admin", everybodys]],
-    ["the role root", (service, own) => [own, { updateUser: service, roles }]],
-    ["the creation of a user", (_service, own) => [own, { createUser: "eve", pwd: "x", roles }]],
+    ["the role root", (service, own) => [own, { updateUser: service, roles: root }]],
+    ["the creation of a user", (_service, own) => [own, { createUser: "eve", pwd: "x", roles: root }]],
   ])("refuses each service %s", async (_what, forbidden) => {
     for (const service of serviceNames) {
       const [database, command] = forbidden(service, `vidimus_${databases[service]}`);

@@ -59,13 +59,17 @@ test("finding a delivery by its webhook id takes one read of deliveries and one 
   await using receiver = await openReceiver();
   const { endpointId, shown } = await deliver(tenantId, receiver);
   const { deliveryId, webhookId } = shown;
-  const filtered = await commands.during(async () => {
-    expect((await log.listDeliveries({ tenantId, webhookId })).deliveries).toMatchObject([{ deliveryId, endpointId }]);
-  });
-  expect(filtered.filter((each) => /deliveries|endpoints/.test(each)).toSorted()).toEqual([
-    "find deliveries",
-    "find endpoints",
-  ]);
+  // Searches of the running service may add commands to those of a call, so one call without them
+  // counts.
+  await vi.waitFor(async () => {
+    const filtered = await commands.during(async () => {
+      expect((await log.listDeliveries({ tenantId, webhookId })).deliveries).toMatchObject([
+        { deliveryId, endpointId },
+      ]);
+    });
+    const reads = filtered.filter((each) => /deliveries|endpoints/.test(each));
+    expect(reads.toSorted()).toEqual(["find deliveries", "find endpoints"]);
+  }, patient);
   expect((await log.listDeliveries({ tenantId, webhookId: `${webhookId}_r2` })).deliveries).toEqual([]);
   expect((await log.listDeliveries({ tenantId: "others", webhookId })).deliveries).toEqual([]);
 });

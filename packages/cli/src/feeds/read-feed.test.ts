@@ -25,7 +25,7 @@ async function namesAndRest(file: string) {
   return entries;
 }
 
-test("lines of objects are entries in a .json file, too, when the first has 100 KB", async () => {
+test("a .json file with an object on each line has an entry per line, even if the first has 100 KB", async () => {
   const long = JSON.stringify({ uri: "a", text: "x".repeat(100_000) });
   const entries = await entriesOf("lines.json", `${long}\n{"uri":"b"}\n`);
   expect(entries.map(([name]) => name)).toEqual(["lines.json:1", "lines.json:2"]);
@@ -46,7 +46,7 @@ test("each member of a list is an entry, which is a fault if the member is no ob
   ]);
 });
 
-test("NDJSON is recognised by its name or its first line", async () => {
+test("NDJSON may have a byte order mark, CRLF and blank lines, in an .ndjson and in a .json file", async () => {
   for (const name of ["lines.ndjson", "lines.json"]) {
     expect(await entriesOf(name, '\ufeff{"id":"a"}\r\n\r\n{"id":"b"}\n')).toEqual([
       [`${name}:1`, { value: { id: "a" } }],
@@ -80,8 +80,11 @@ test.each([
   expect(entries).toEqual([[expect.stringContaining(name), { fault: expect.stringContaining(fault) }]]);
 });
 
-test("a folder and a file that is not there are faults, not crashes", async () => {
+test("a folder is read as one fault, which asks for the files in the folder", async () => {
   expect(await namesAndRest(`${dir}/`)).toEqual([["", { fault: "is a folder; name the files in it" }]]);
+});
+
+test("a .json or .ndjson file that does not exist is read as one fault", async () => {
   expect(await namesAndRest(`${dir}/gone.json`)).toEqual([["gone.json", { fault: expect.stringContaining("ENOENT") }]]);
   expect(await namesAndRest(`${dir}/gone.ndjson`)).toEqual([
     ["gone.ndjson", { fault: expect.stringContaining("ENOENT") }],

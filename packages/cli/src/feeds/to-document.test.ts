@@ -24,7 +24,7 @@ test("a ninjs item also keeps the digits of an integer that no double equals", (
 
 test.each([
   ['{"type":"core/article","title":"A"}', "without an id"],
-  ['{"id":"17","type":"core/article"}', "without an id of the form"],
+  ['{"id":"17","type":"core/article"}', "without an id of the form 8-4-4-4-12 hex"],
   ['{"version":1,"payload":{"type":"core/article"}}', "wrapped"],
   ['{"title":"A"}', "no id"],
   ['{"uri":7,"type":"text"}', "no uri"],

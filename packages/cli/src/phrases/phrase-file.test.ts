@@ -5,7 +5,7 @@ import { splitCsv } from "./split-csv.ts";
 const phrasesIn = (text: string, format: "words" | "json") =>
   partsOf(text, format, "sv").flatMap((part) => JSON.parse(part.text) as { language: string; phrase: string }[]);
 
-test("each line of a list of words that is not blank is one word, without blanks and CR around it", () => {
+test("each line of a list of words, unless blank, is one phrase, without the blanks and CR around it", () => {
   expect(phrasesIn("å\r\n\r\n två ord \nö", "words")).toEqual([
     { language: "sv", phrase: "å" },
     { language: "sv", phrase: "två ord" },
@@ -71,19 +71,26 @@ test("a CSV with only a header has no parts", () => {
   expect(partsOf("language,phrase\n", "csv", "")).toEqual([]);
 });
 
-test("a file of over 50,000 rows or of 15 MB is cut into parts below 10 MiB; one of 50,000 rows is not", () => {
-  const words = (count: number, size: number) => `${"å".repeat(size)}\n`.repeat(count);
+const words = (count: number, size: number) => `${"å".repeat(size)}\n`.repeat(count);
+
+test("a file of 50,000 rows is one part, and a file of 50,001 rows is cut into six", () => {
   expect(partsOf(words(50_000, 3), "words", "sv")).toHaveLength(1);
   expect(partsOf(words(50_001, 3), "words", "sv")).toHaveLength(6);
+});
+
+test("a file of 15 MB is cut into parts below 10 MiB, whose rows add up to those of the file", () => {
   const parts = partsOf(words(30_000, 250), "words", "sv");
   expect(parts.length).toBeGreaterThan(2);
   expect(Math.max(...parts.map(({ text }) => Buffer.byteLength(text)))).toBeLessThan(10 * 1024 * 1024);
   expect(parts.reduce((sum, { rows }) => sum + rows, 0)).toBe(30_000);
 });
 
-test("a faulty row of words or JSON is named by its position in the file", () => {
+test("a faulty row of a list of words is named by its line in the file", () => {
   const [part] = partsOf("\na\n\nb\n", "words", "sv");
   expect(part!.nameOfRow({ index: 1 })).toBe("line 4");
+});
+
+test("a faulty row in a part of a JSON file is named by its index in the whole file", () => {
   const [, second] = partsOf(JSON.stringify(Array.from({ length: 50_001 }, () => ({}))), "json", "");
   expect(second!.nameOfRow({ index: 3 })).toBe("index 10003");
 });

@@ -46,7 +46,7 @@ test("a dry run counts what a replacement would change, without changing it", as
   expect([...language.phrases]).toEqual(["bleibt", "geht"]);
 });
 
-test("a replacement checks every part, then writes every part, then deletes the old phrases", async () => {
+test("a replacement checks every part, then writes every part, then deletes phrases that no part has", async () => {
   const language = dictionary(["bleibt", "geht"]);
   expect(await replaceLanguage(language, parts, { dryRun: false, send })).toEqual(counts);
   expect(language.calls).toEqual(["ids", "dry run", "dry run", "import", "import", "delete"]);
@@ -54,7 +54,7 @@ test("a replacement checks every part, then writes every part, then deletes the 
 });
 
 test.for([0, 1, 2, 3, 4, 5])(
-  "a replacement that dies before call %i leaves every old phrase for a repeat, which completes it",
+  "a replacement that dies after %i calls has deleted no phrase, and a repeat completes it",
   async (call) => {
     const language = dictionary(["bleibt", "geht"], call);
     await expect(replaceLanguage(language, parts, { dryRun: false, send })).rejects.toThrow("killed");

@@ -25,7 +25,7 @@ test("a pause is slept in full, whether it is announced or not", async () => {
   expect(sleep.mock.calls).toEqual([[4_000], [8_400]]);
 });
 
-test("eight waits at the same time are announced by one line, a longer wait after them by another", async () => {
+test("eight pauses at the same time are announced by one line, a longer pause after them by another", async () => {
   const { announcedSleep, sleep, said } = open();
   await Promise.all(Array.from({ length: 8 }, () => announcedSleep(30_000)));
   expect(said().split("\n")).toHaveLength(2);
@@ -34,7 +34,7 @@ test("eight waits at the same time are announced by one line, a longer wait afte
   expect(said()).toContain("60 s");
 });
 
-test("on a terminal the announcement overwrites a progress bar", async () => {
+test("on a terminal the announcement first clears its line, where a progress bar may be", async () => {
   const { announcedSleep, said } = open({ isTTY: true });
   await announcedSleep(5_000);
   expect(said()).toBe("\r\u001b[Kthe platform asks to come back in 5 s: waiting\n");

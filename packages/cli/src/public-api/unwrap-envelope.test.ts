@@ -19,7 +19,7 @@ test.each([1, 2, 17, 18, 19, 1_000])(
 );
 
 test.each(["", '{"ok":true,"data":', '{"ok":true,"data":[]', '{"ok":false,"error":{}}', "[]"])(
-  "the answer %j is refused, because its envelope is not whole",
+  "the answer %j is refused, because it is no complete envelope with data",
   async (text) => {
     await expect(stripped(text, 3)).rejects.toThrow("envelope");
   },

@@ -22,11 +22,11 @@ test.each([
   expect(failure.cause).toBe(error);
 });
 
-test("a refusal is described in the service's own words, with its violations", () => {
+test("a refusal is described in the service's own words, with the pointer and words of its violation", () => {
   const refusal = toConnectError(new DomainError("invalid", "the list cannot be read", { violations }));
   const { message } = rpcFailure(refusal, service);
   expect(message).toContain("the list cannot be read");
-  expect(message).toContain("/limit");
+  expect(message).toContain("/limit: is too large");
   expect(message).not.toContain(service);
 });
 

@@ -37,7 +37,7 @@ function resolve(sources: Partial<SettingSources>) {
   return resolveSettings({ flags: {}, env: {}, cwd: join(project, "deep", "down"), home: root, ...sources });
 }
 
-test("below a dev stack's folder the settings are its addresses, tenant demo, demo's key and role admin", async () => {
+test("below a dev stack's folder, commands get its addresses, tenant demo, demo's key and role admin", async () => {
   const settings = await resolve({});
   const names = ["gateway", "access", "documents", "delivery", "mesh", "tenant", "key", "role"] as const;
   expect(names.map((name) => settings.get(name))).toEqual([
@@ -52,7 +52,7 @@ test("below a dev stack's folder the settings are its addresses, tenant demo, de
   ]);
 });
 
-test("a dev stack's API key is that of the tenant, whether a flag or a variable names the tenant", async () => {
+test("the API key is the dev stack's key of the tenant that a flag or a variable names", async () => {
   expect((await resolve({ flags: { tenant: "rival" } })).get("key")).toBe("vk_rival");
   expect((await resolve({ env: { VIDIMUS_TENANT: "rival" } })).get("key")).toBe("vk_rival");
 });
@@ -76,12 +76,17 @@ test("a variable may name the profile", async () => {
 
 test("when a profile is named, no setting comes from the dev stack of the folder", async () => {
   const settings = await resolve({ flags: { profile: "staging" } });
-  expect(settingNames.filter((name) => settings.find(name) !== undefined).toSorted()).toEqual([
-    "gateway",
-    "key",
-    "role",
-    "tenant",
+  const found = settingNames.map((name) => [name, settings.find(name)]).filter(([, value]) => value !== undefined);
+  expect(found).toEqual([
+    ["gateway", "https://api.example.org"],
+    ["tenant", "staging"],
+    ["role", "admin"],
+    ["key", "vk_staging"],
   ]);
+});
+
+test("the error about a setting that the profile lacks names the profile and how to give the setting", async () => {
+  const settings = await resolve({ flags: { profile: "staging" } });
   expect(() => settings.get("documents")).toThrow(
     'profile "staging" has none: pass --documents or set VIDIMUS_DOCUMENTS',
   );
@@ -164,16 +169,18 @@ describe("a planted .vidimus/dev.json", () => {
     return file;
   }
 
-  test("above the root of a checkout, or above a folder outside of any checkout, is not used", async () => {
+  test.each([
+    ["the root of a checkout with package-lock.json", "package-lock.json"],
+    ["the root of a checkout with .git", ".git"],
+    ["a folder outside of any checkout", undefined],
+  ])("above %s is not used", async (_, marker) => {
     const above = await mkdtemp(join(root, "above-"));
     await plant(above);
-    for (const marker of ["package-lock.json", ".git", "none"]) {
-      const cwd = join(above, `with-${marker}`);
-      await mkdir(join(cwd, "deep"), { recursive: true });
-      if (marker !== "none") await writeFile(join(cwd, marker), "");
-      for (const folder of [cwd, join(cwd, "deep")]) {
-        expect((await resolve({ cwd: folder, env })).find("gateway")).toBe(undefined);
-      }
+    const cwd = join(above, "folder");
+    await mkdir(join(cwd, "deep"), { recursive: true });
+    if (marker) await writeFile(join(cwd, marker), "");
+    for (const folder of [cwd, join(cwd, "deep")]) {
+      expect((await resolve({ cwd: folder, env })).find("gateway")).toBe(undefined);
     }
   });
 
@@ -227,7 +234,7 @@ test("a flag or a variable may name a file with the secret instead of stating th
   );
 });
 
-test("a stated secret goes before a file with one", async () => {
+test("a key stated by a flag or a variable goes before a key file named in the same way", async () => {
   const file = join(root, "other-key");
   await writeFile(file, "vk_of_file\n", { mode: 0o600 });
   expect((await resolve({ env: { VIDIMUS_API_KEY: "vk_env", VIDIMUS_API_KEY_FILE: file } })).get("key")).toBe("vk_env");

@@ -18,10 +18,14 @@ test("a table without rows is the word none", () => {
   expect(table(["id"], [])).toBe("none");
 });
 
-test("control characters and line breaks in a cell are replaced", () => {
-  expect(table(["name"], [["a\u001b[31mb\nc"]])).toBe("NAME\na\ufffd[31mb c");
+test("a control character in a cell is replaced by U+FFFD", () => {
+  expect(table(["name"], [["a\u001b[31mb"]])).toBe("NAME\na\ufffd[31mb");
 });
 
-test("printable replaces control characters and direction marks, but no tab and no line feed", () => {
+test("a line break in a cell becomes a blank", () => {
+  expect(table(["name"], [["b\nc"]])).toBe("NAME\nb c");
+});
+
+test("printable replaces control characters and a direction override, but no tab and no line feed", () => {
   expect(printable("x\u0007\u202ey\u009bz\tå\n")).toBe("x\ufffd\ufffdy\ufffdz\tå\n");
 });

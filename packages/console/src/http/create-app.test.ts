@@ -126,7 +126,7 @@ function send(head: string): Promise<string> {
   return text(socket);
 }
 
-test.each(refused)("a request %s is answered with a page that has a content security policy", async (...row) => {
+test.each(refused)("a request %s gets a page with a content security policy", async (...row) => {
   const [, head, status, detail] = row;
   expectPage(await send(head), status, detail);
 });
@@ -166,7 +166,7 @@ test.each([
   ["/:tenant/upload", "late", post("/demo/upload", multipart, "Content-Length: 90") + half, "x"],
   ["/form", "broken", post("/form", urlEncoded, "Transfer-Encoding: chunked") + "3\r\na=b\r\n", "no chunk\r\n"],
   ["/:tenant/upload", "broken", post("/demo/upload", multipart, "Transfer-Encoding: chunked") + chunk, "no chunk\r\n"],
-])("a request to %s with a %s body gets no answer and one log line, and blocks no upload", async (...row) => {
+])("a POST %s with a %s body gets no answer and one log line, and blocks no upload", async (...row) => {
   const [route, fault, begin, rest] = row;
   const isLate = fault === "late";
   if (isLate) app.server.requestTimeout = app.server.headersTimeout = 200;

@@ -33,7 +33,10 @@ test("when a service is unavailable, the page says to look for an effect before 
   expect(body).toContain("see first whether it has taken effect, and then send it again");
 });
 
-test("an unavailable service is logged, and a refusal of the kind exhausted is not", async () => {
+test("an unavailable service is logged", async () => {
   expect((await answerTo("unavailable")).lines).toEqual([expect.stringContaining("a service cannot be reached")]);
+});
+
+test("a refusal of the kind exhausted is not logged", async () => {
   expect((await answerTo("exhausted")).lines).toEqual([]);
 });

@@ -26,7 +26,7 @@ test("an upload does not wait for an upload of another tenant", async () => {
 });
 
 test.each([
-  ["another upload of its tenant", ["demo"], /another file or webhook of this newsroom.*nothing was done.*again/],
+  ["an upload of its tenant", ["demo"], /another file or webhook of this newsroom.*nothing was done.*again/],
   ["two uploads of other tenants", ["times", "post"], /other files.*nothing was done.*again/],
 ])("an upload that waits 15 s for %s is refused, and told that nothing was done", async (...row) => {
   const [, held, why] = row;

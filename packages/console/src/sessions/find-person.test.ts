@@ -39,7 +39,7 @@ test("a session that was not found before is read before its memberships are ask
   expect(await person).toMatchObject({ session, memberships: [] });
 });
 
-test("no person is found for a session that has ended meanwhile, even if its memberships cannot be read", async () => {
+test("no person is found for a session that has ended, even if its memberships cannot be read", async () => {
   for (const answer of [undefined, Promise.reject(new Error("down"))]) {
     const { person, found } = open(identity, answer);
     found(undefined);

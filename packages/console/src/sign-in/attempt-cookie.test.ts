@@ -21,7 +21,7 @@ test.each([
   ["accented letters", "é"],
   ["backslashes", "\\"],
   ["characters of four bytes", "\u{10FFFD}"],
-])("the cookie of an attempt keeps a return path of %s, or / for one too long", (_, letter) => {
+])("an attempt's cookie keeps a return path of %s whole, or / if it is too long", (_, letter) => {
   const pathOf = (length: number) => returnPath(`/?q=${letter.repeat(length)}`, new URL("https://console.example"));
   expect(kept(pathOf(50))?.returnTo).toBe(pathOf(50));
   for (let length = 100; length < 3_000; length += 50) {

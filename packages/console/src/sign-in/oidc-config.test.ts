@@ -48,13 +48,16 @@ test("all faults of the settings and of the rules for groups are named together"
   }
 });
 
-test("the client's secret is read from a file, which is refused when others can read it", () => {
+test("the client's secret is read from a file", () => {
   const file = join(folder, "secret");
   writeFileSync(file, "very secret\n", { mode: 0o600 });
   const settings = { ...base, ...issuer, CONSOLE_OIDC_CLIENT_SECRET_FILE: file };
   expect(readConfig(settings).oidc?.clientSecret).toBe("very secret");
+});
+
+test("a file with the client's secret is refused when others can read it", () => {
   const open = join(folder, "open");
   writeFileSync(open, "secret", { mode: 0o644 });
-  const careless = { ...settings, CONSOLE_OIDC_CLIENT_SECRET_FILE: open };
-  expect(() => readConfig(careless)).toThrow("CONSOLE_OIDC_CLIENT_SECRET_FILE: ");
+  const careless = { ...base, ...issuer, CONSOLE_OIDC_CLIENT_SECRET_FILE: open };
+  expect(() => readConfig(careless)).toThrow(`CONSOLE_OIDC_CLIENT_SECRET_FILE: ${open} has mode 0644`);
 });

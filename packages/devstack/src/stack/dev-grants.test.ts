@@ -20,7 +20,9 @@ afterEach(() => rm(dir, { recursive: true }));
 const file = () => join(dir, "grants.json");
 const written = async () => {
   await writeGrants(dir, trustDomain, "operator");
-  return JSON.parse(await readFile(file(), "utf8")) as { grants: { identity: string; services: string[]; roles: string[] }[] };
+  return JSON.parse(await readFile(file(), "utf8")) as {
+    grants: { identity: string; services: string[]; roles: string[] }[];
+  };
 };
 const keep = (grants: unknown) => writeFile(file(), JSON.stringify({ grants }));
 
@@ -53,7 +55,7 @@ it("every part of the grants in the grants file of an older stack is kept", asyn
   await keep([team, old]);
   const { grants } = await written();
   expect(grants[0]).toEqual(team);
-  expect(grants[1]).toMatchObject({ tenants: ["demo"], roles: expect.arrayContaining(old.roles) });
+  expect(grants[1]).toMatchObject({ identity: operator, tenants: ["demo"], roles: expect.arrayContaining(old.roles) });
   expect(grants[1]!.services.slice(0, 2)).toEqual(old.services);
 });
 

@@ -3,13 +3,16 @@ import { DevstackError } from "../errors.ts";
 import { consolePortSettings, readConsolePorts } from "./console-plan.ts";
 import { portSettings, readPort, readPorts, serviceEnv } from "./service-plan.ts";
 
-test.each(["0", "00000", "65536", "http"])("the port %j is refused for each service and the console, with the variable's name", (port) => {
-  const read = (env: NodeJS.ProcessEnv) => [readPorts(env), readConsolePorts(env)];
-  for (const { variable } of [...portSettings, ...consolePortSettings]) {
-    const refusal = `${variable} must be a port from 1 to 65535, not "${port}"`;
-    expect(() => read({ [variable]: port })).toThrow(new DevstackError(refusal));
-  }
-});
+test.each(["0", "00000", "65536", "http"])(
+  "the port %j is refused for each service and the console, with the variable's name",
+  (port) => {
+    const read = (env: NodeJS.ProcessEnv) => [readPorts(env), readConsolePorts(env)];
+    for (const { variable } of [...portSettings, ...consolePortSettings]) {
+      const refusal = `${variable} must be a port from 1 to 65535, not "${port}"`;
+      expect(() => read({ [variable]: port })).toThrow(new DevstackError(refusal));
+    }
+  },
+);
 
 test("a port whose default is 0, which means any free port, may be set to 0", () => {
   expect(readPort({ MONGODB_PORT: "0" }, "MONGODB_PORT", 0)).toBe(0);

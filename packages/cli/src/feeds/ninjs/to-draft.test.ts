@@ -214,7 +214,7 @@ test("a duration that in seconds would mean 192 bits a second is read as millise
   expect(toDraft({ uri, type: "audio", renditions }).content).toMatchObject({ durationMs: 7896 });
 });
 
-test("subjects, sources and associations with a uri or URL become links that keep their other members", () => {
+test("subjects, sources and associations with a uri or rendition become links with their other members", () => {
   const { links, meta } = toDraft({
     uri,
     type: "text",
@@ -265,7 +265,7 @@ test("subjects, sources and associations with a uri or URL become links that kee
   expect(meta["ninjs"]).toEqual({ subjects: [{ name: "Innenriks" }], associations: [{ name: "a4" }] });
 });
 
-test("members without a place in the document, or with a malformed value, go unchanged into meta.ninjs", () => {
+test("members of an item that fit nowhere else in the document go unchanged into meta.ninjs", () => {
   const odd = {
     title: "Item 17",
     pubStatus: "canceled",
@@ -289,7 +289,7 @@ test.each([
   ["an HTML headline", "A & b", { headlines: [{ contentType: "text/html", value: "<em>A</em> &amp; b" }], title: "T" }],
   ["an empty headline and a title", "T", { headlines: [{ role: "main", value: "" }], title: "T", slugline: "s" }],
   ["only a slugline", "s", { slugline: "s" }],
-  ["no text of its own", uri, {}],
+  ["no headline, title or slugline", uri, {}],
 ])("a text item with %s has the title %s", (_, title, members) => {
   expect(toDraft({ uri, type: "text", ...members }).title).toBe(title);
 });

@@ -9,7 +9,7 @@ function read(dic: readonly string[], aff: readonly string[]) {
 
 const nothing = { comments: 0, fragments: 0, stems: 0, duplicates: 0 };
 
-test("German: the licence, parts of compounds and bare stems are left out", () => {
+test("German: lines that hold no complete word (licence, part of compounds, bare stem) are left out", () => {
   const aff = ["SET UTF-8", "COMPOUNDBEGIN x", "FORBIDDENWORD d", "ONLYINCOMPOUND o", "NEEDAFFIX h", "NOSUGGEST n"];
   const dic = ["8", "\tWörterbuch", "", "\tLizenz: GPL", "Abbau/STm", "abbau/STozm", "Absicherungs/hij", "Amtsfuß/dS"];
   expect(read([...dic, "Mistkerl/n", "Und\r"], aff)).toEqual({
@@ -34,7 +34,7 @@ test("Swedish: a word is forbidden if any of its entries is", () => {
   });
 });
 
-test("English: a word may have spaces and escaped slashes", () => {
+test("English: a word ends before its flags or morphological fields, not at a space or escaped slash", () => {
   const aff = ["SET UTF-8", "ONLYINCOMPOUND c", "FORBIDDENWORD !  # comment"];
   const dic = ["7", "1th/tc", "km\\/h", "TCP\\/IP/X", "and po:noun", "New York/M\tpo:name", "# CC0", "/"];
   expect(read(dic, aff)).toEqual({
