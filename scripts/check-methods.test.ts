@@ -25,6 +25,9 @@ beforeEach(() => {
   write("tests/access/known-tenants.test.ts", "const reads = /\\/(Get|List)\\w+$/;\n");
   writeRoute("documents", "DocumentService", 'getDocument: "read"');
   writeRoute("phrases", "PhraseService", 'upsertPhrase: "write"');
+  write("services/documents/src/rpc/get-document.ts", "");
+  write("services/documents/src/rpc/published/get-published-document.ts", "");
+  write("services/phrases/src/rpc/upsert-phrase.ts", "");
   write("services/documents/test/reads.test.ts", "client.getDocument({}); client.getPublishedDocument({});");
   write(phrasesTest, "client.upsertPhrase({});");
   write("docs/editors.md", "```bash\ncall DocumentService/GetDocument '{}'\n```");
@@ -51,9 +54,13 @@ function writeRoute(folder: string, service: string, effect: string): void {
   write(`services/${folder}/src/rpc/route.ts`, `teamsRoute(route(${service}, methods), { ${effect} });`);
 }
 
-/** Writes a known-callers.test.ts whose tables have rows for these methods. */
-function writeTables({ mesh, teams }: { mesh: readonly string[]; teams: readonly string[] }): void {
-  const rows = (names: readonly string[]) => names.map((name) => `  "${name}": [],`).join("\n");
+/**
+ * Writes a known-callers.test.ts whose tables have rows for these methods.
+ *
+ * @param inRows what all rows say of their methods
+ */
+function writeTables({ mesh, teams }: { mesh: readonly string[]; teams: readonly string[] }, inRows = "[]"): void {
+  const rows = (names: readonly string[]) => names.map((name) => `  "${name}": ${inRows},`).join("\n");
   write(
     "tests/access/known-callers.test.ts",
     `const meshDoors = {\n  documents: [PublishedDocumentService],\n} as const;
@@ -94,7 +101,7 @@ describe("the check of the methods", () => {
     ["a method without an example", "docs/editors.md", "GetDocument has no example in docs/editors.md"],
     ["an untested method", phrasesTest, "UpsertPhrase has no test in services/phrases that calls it"],
     [
-      "an unlisted command",
+      "a command that nouns.ts does not list",
       "packages/cli/src/nouns.ts",
       `${command}: the command is not named in packages/cli/src/nouns.ts`,
     ],
@@ -141,21 +148,37 @@ describe("the check of the methods", () => {
     expect(check()).toEqual(fault(text));
   });
 
-  it("accepts a method with the effect `platform` or `tenantless`", () => {
-    writeRoute("documents", "DocumentService", 'getDocument: "platform"');
-    writeRoute("phrases", "PhraseService", 'upsertPhrase: "tenantless"');
+  it.each([
+    ["platform", "all"],
+    ["tenantless", "none"],
+  ])("accepts the effect `%s` of a method whose row says `%s`, and of no other", (effect, row) => {
+    writeRoute("documents", "DocumentService", `getDocument: "${effect}"`);
+    expect(check()).toEqual(fault(`GetDocument has the effect "${effect}", and its row`));
+    writeRoute("phrases", "PhraseService", `upsertPhrase: "${effect}"`);
+    writeTables({ mesh: [published], teams: [document, phrase] }, `"${row}"`);
     expect(check()).toEqual(noFault);
+  });
+
+  it("names a method whose file has another name", () => {
+    rmSync(join(dir, "services/phrases/src/rpc/upsert-phrase.ts"));
+    write("services/phrases/src/rpc/put-phrase.ts", "");
+    expect(check()).toEqual(fault("UpsertPhrase has no file upsert-phrase.ts in services/phrases/src/rpc"));
+  });
+
+  it("names a service with a route for the mesh door that is missing in its list of services", () => {
+    write("services/documents/src/rpc/feed.ts", "meshRoute(route(DocumentService, methods), {});");
+    expect(check()).toEqual(fault("DocumentService has a meshRoute, and is missing in meshDoors"));
   });
 
   it.each([
     ["lacks a service", "", "`PublishedDocumentService`", "at the teams door of documents stand DocumentService"],
     ["has an extra service", "`DocumentService`", "`PublishedDocumentService`, `DocumentService`", "at the mesh door"],
-  ])("names a door whose row in docs/operations.md %s", (_what, teams, mesh, text) => {
+  ])("names a door whose cell in the table of docs/operations.md %s", (_what, teams, mesh, text) => {
     writeDoors(teams, mesh);
     expect(check()).toEqual(fault(text));
   });
 
-  it("accepts a command's test that adds the noun in a function, and none that only has both words", () => {
+  it("counts a command as tested when a helper adds its noun, not when its noun and verb stand apart", () => {
     write(commandTest, 'const phrases = (...argv: string[]) => run(["phrases", ...argv]);\nphrases("put");');
     expect(check()).toEqual(noFault);
     write(commandTest, 'run(["phrases", "list"]);\nexpect(body).toBe("put");');

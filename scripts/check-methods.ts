@@ -1,16 +1,19 @@
 /**
  * Fails when an RPC of `proto/` lacks what neither the compiler nor generated code asks for:
  *
+ * - a file named after it in the `rpc/` folder of its service;
  * - a row in tests/access/known-callers.test.ts for each door at which its service stands: in
  *   `meshTable` who may call it, in `teamsTable` how its request names the tenant;
  * - a call in a test of its service;
  * - at a teams door, a name that agrees with its effect: `reads` of
  *   tests/access/known-tenants.test.ts matches the names of those with the effect `read`, and of
- *   none with `write`;
+ *   none with `write`; the teamsTable says `"all"` of those with `platform`, `"none"` of those with
+ *   `tenantless`, and neither of others;
  * - at documents' teams door, which editors' programs call, an example in docs/editors.md;
  * - at the other teams doors, a command of `npx vidimus` or a page of the console that calls it.
  *
- * Fails also when the table of doors in docs/operations.md names other services than
+ * Fails also when a service has a route for a door at which known-callers.test.ts does not list it,
+ * when the table of doors in docs/operations.md names other services than
  * known-callers.test.ts, and for a command of `npx vidimus` that packages/cli/src/nouns.ts, all
  * tests or all guides leave out. Only reads files: those of the folder that its argument names,
  * else of this repository.
@@ -31,8 +34,10 @@ const doors = ["teams", "mesh"].map((name) => ({
   services: servicesAt(partOf(tables, `const ${name}Doors`)),
   rows: partOf(tables, `const ${name}Table`),
 }));
+const teamsRows = partOf(tables, "const teamsTable");
 const reads = new RegExp(/^const reads = \/(.+)\/;$/m.exec(read(knownTenants))?.[1] ?? "$^");
-const routes = readAll("services/*/src/rpc/**/*.ts").filter((text) => text.includes("teamsRoute("));
+const rpcFiles = readAll("services/*/src/rpc/**/*.ts");
+const routes = rpcFiles.filter((text) => text.includes("teamsRoute("));
 const examples = read("docs/editors.md");
 const programs = readAll("packages/cli/src/**/*.ts");
 const pages = read("packages/console/src/**/*.ts");
@@ -41,8 +46,13 @@ const nouns = read("packages/cli/src/nouns.ts");
 const commandTests = readAll("packages/cli/test/*.test.ts", "tests/cli/*.test.ts");
 const guides = read("README.md", "docs/*.md", "packages/cli/README.md").replaceAll(/\s+/g, " ");
 
+/** Methods whose handler several services have from a package. */
+const sharedMethods = new Set(["ListAuditEntries"]);
 /** Methods that only programs call, so they need no command, page or example. */
 const programsMethods = new Set(["GetDictionaryRevision"]);
+
+/** What the teamsTable says of methods whose requests name no tenant. */
+const tenantsOf: Readonly<Record<string, string>> = { platform: '"all"', tenantless: '"none"' };
 
 interface Method {
   readonly file: string;
@@ -57,6 +67,7 @@ interface Method {
 const faults = [
   ...globSync("proto/vidimus/**/*_service.proto", { cwd: root }).flatMap(methodsOf).flatMap(faultsOf),
   ...wrongDoors(),
+  ...unlistedServices(),
   ...globSync("packages/cli/src/commands/*/*.ts", { cwd: root }).filter(isCommand).flatMap(faultsOfCommand),
 ];
 for (const fault of faults.toSorted()) console.error(fault);
@@ -90,8 +101,21 @@ function methodsOf(file: string): Method[] {
 }
 
 function faultsOf(method: Method): string[] {
-  const missing = [...missingRows(method), ...missingTest(method), ...missingUse(method), ...wrongEffect(method)];
+  const missing = [
+    ...missingFile(method),
+    ...missingRows(method),
+    ...missingTest(method),
+    ...missingUse(method),
+    ...wrongEffect(method),
+  ];
   return missing.map((what) => `${method.file}: ${method.name} has ${what}`);
+}
+
+function missingFile({ file, name }: Method): string[] {
+  if (sharedMethods.has(name)) return [];
+  const folder = `services/${folderOf(file.split("/")[2] ?? "")}/src/rpc`;
+  const named = `${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()}.ts`;
+  return globSync(`${folder}/**/${named}`, { cwd: root }).length > 0 ? [] : [`no file ${named} in ${folder}`];
 }
 
 function missingRows({ service, fullName }: Method): string[] {
@@ -130,11 +154,29 @@ function isCalled({ service, fullName, localName }: Method): boolean {
   return programs.some((text) => ofService.test(text) && text.includes(call)) || (isInGrant && pages.includes(call));
 }
 
-function wrongEffect({ service, name, localName }: Method): string[] {
+function wrongEffect({ service, fullName, name, localName }: Method): string[] {
   const route = routes.find((text) => new RegExp(`\\b${service}\\b`).test(text)) ?? "";
-  const [, effect] = new RegExp(`\\b${localName}: "(read|write)"`).exec(route) ?? [];
-  if (effect === undefined || (effect === "read") === reads.test(`/${name}`)) return [];
+  const [, effect] = new RegExp(`\\b${localName}: "(read|write|platform|tenantless)"`).exec(route) ?? [];
+  if (effect === undefined) return [];
+  const [, row] = new RegExp(`"${fullName}": ("\\w+")?`).exec(teamsRows) ?? [];
+  if (row !== tenantsOf[effect]) {
+    return [`the effect "${effect}", and its row in the teamsTable of ${knownCallers} does not agree with that`];
+  }
+  if (effect in tenantsOf || (effect === "read") === reads.test(`/${name}`)) return [];
   return [`the effect "${effect}", and its name does not agree with \`reads\` of ${knownTenants}`];
+}
+
+/** Services with a route for a door at which known-callers.test.ts does not list them. */
+function unlistedServices(): string[] {
+  const files = globSync("proto/vidimus/**/*_service.proto", { cwd: root });
+  const services = files.map((file) => /^service (\w+) /m.exec(read(file))?.[1] ?? "");
+  return doors.flatMap(({ name, services: served }) => {
+    const routesOf = rpcFiles.filter((text) => text.includes(`${name}Route(`));
+    const listed = new Set([...served.values()].flat());
+    return services
+      .filter((service) => !listed.has(service) && routesOf.some((text) => new RegExp(`\\b${service}\\b`).test(text)))
+      .map((service) => `${knownCallers}: ${service} has a ${name}Route, and is missing in ${name}Doors`);
+  });
 }
 
 function wrongDoors(): string[] {

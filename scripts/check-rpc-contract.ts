@@ -17,7 +17,10 @@ const image = "proto/contract.binpb";
 
 if (process.argv.includes("--renew")) {
   if (!buf("breaking", "--against", image)) console.error("this breaks callers: describe it in CHANGELOG.md");
-  if (build(image)) console.log(`Add to CHANGELOG.md, with what changed for callers:\n\n${changelogLine()}`);
+  if (build(image))
+    console.log(
+      `In CHANGELOG.md, replace the line "RPC contract …", and say what changed for callers:\n\n${changelogLine()}`,
+    );
   else process.exitCode = 1;
 } else {
   const faults = [...contractFaults(), ...changelogFaults()];
@@ -40,9 +43,10 @@ function contractFaults(): string[] {
 }
 
 function changelogFaults(): string[] {
-  const changelog = readFileSync("CHANGELOG.md", "utf8").replace(/\s+/g, " ");
-  if (changelog.includes(changelogLine())) return [];
-  return [`CHANGELOG.md does not name the RPC contract in ${image}; it needs the line:\n${changelogLine()}`];
+  const named = readFileSync("CHANGELOG.md", "utf8").match(/RPC\s+contract\s+`[0-9a-f]{12}`/g) ?? [];
+  const isNamed = named.some((line) => line.replaceAll(/\s+/g, " ") === changelogLine());
+  if (isNamed && named.length === 1) return [];
+  return [`CHANGELOG.md must name the RPC contract in ${image}, and no other, by the line:\n${changelogLine()}`];
 }
 
 /** The words by which CHANGELOG.md names the image: the first 12 digits of its SHA-256. */

@@ -78,7 +78,7 @@ describe("the check of tests", () => {
     expect(faults()).toEqual([unnamed]);
   });
 
-  it("names a hook at the top level of what tests import, and none in a function or in a test file", () => {
+  it("names a hook at the top level of a non-test file, and none in a function or in a test file", () => {
     write("services/mail/src/store/letters.test.ts", "afterEach(close);\n");
     write(
       "services/mail/test/support/postman.ts",

@@ -103,7 +103,7 @@ describe("the check of words", () => {
     expect(check().faults).toEqual(paths.map((path) => `${path}: its name says nothing`));
   });
 
-  it("fails for a word that STYLE.md refuses and for which it has no rule", () => {
+  it("fails for a word that STYLE.md refuses and for which the check has no rule", () => {
     write("STYLE.md", vocabulary("hurry, dawdle"));
     expect(check()).toEqual({
       status: 1,

@@ -35,7 +35,7 @@ describe("the check of the lockfile", () => {
     });
   });
 
-  it("fails and names packages without integrity, also one inside another package", () => {
+  it("fails for packages without integrity that unverified-packages.json lacks, also for a nested one", () => {
     const nested = { "node_modules/a/node_modules/@b/c": { version: "1.0.0" } };
     const { status, stderr } = run({ ...known, ...entry("a"), ...nested }, "--check");
     expect([status, stderr]).toEqual([1, expect.stringMatching(/does not list: a, @b\/c\n$/)]);
@@ -48,7 +48,7 @@ describe("the check of the lockfile", () => {
   });
 });
 
-it("--forget removes only packages without integrity and those that depend on them", () => {
+it("--forget removes from the lockfile only packages without integrity and those that depend on them", () => {
   const parent = { version: "1.0.0", integrity: "sha512-p", optionalDependencies: { "tool-darwin-arm64": "1.0.0" } };
   const kept = { "": { optionalDependencies: { "tool-darwin-arm64": "1.0.0" } }, ...entry("b", "sha512-b") };
   const packages = { ...kept, "node_modules/tool": parent, ...entry("tool-darwin-arm64") };

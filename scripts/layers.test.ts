@@ -43,7 +43,7 @@ describe("layers", () => {
     for (const each of roots.filter((each) => foldersOf(each).length > 1)) expectLayers(each);
   });
 
-  test("every folder of the kit's rpc, and of its doors, has its layer", () => {
+  test("every folder of packages/kit/src/rpc and of packages/kit/src/rpc/doors has its layer", () => {
     for (const path of ["packages/kit/src/rpc", "packages/kit/src/rpc/doors"]) expectLayers(path);
   });
 
@@ -56,7 +56,7 @@ describe("layers", () => {
     const [, name = path] = /^(?:services|packages)\/(.*)\/src$/.exec(path) ?? [];
     return [name, folders] as const;
   });
-  test.each(named)("a folder of %s may import only from folders that the table lists before it", (_, folders) => {
+  test.each(named)("a folder of %s may import only from folders that layers.ts lists before it", (_, folders) => {
     const names = Object.keys(folders);
     for (const [index, [name, { imports, types = [] }]] of Object.entries(folders).entries()) {
       for (const other of [...imports, ...types]) expect(names.slice(0, index), name).toContain(other);
@@ -91,7 +91,7 @@ describe("layers", () => {
     for (const folder of Object.keys(against)) expect(planted).toContain(`${folder} does not import from there`);
   });
 
-  test("the linter accepts imports along the layers, and imports of a store's types by rpc", async () => {
+  test("the linter accepts imports that the layers allow, types of a store by rpc among them", async () => {
     const sound = await lint({
       "services/gateway/src/http/route.ts": 'import type { X } from "../rates/rate.ts";\nexport type Y = X;\n',
       "services/delivery/src/rpc/b.ts": 'import type { X } from "../store/rows.ts";\nexport type Y = X;\n',

@@ -10,7 +10,7 @@ const options = {
   adminUrl: "mongodb://admin@db.example.org/",
 };
 
-test("the plan has the user console, with a database of its own, if and only if there is a console", async () => {
+test('the plan has a user "console", with a database of its own, if and only if there is a console', async () => {
   const plan = await makePlan({ ...options, console: true });
   const own = plan.find(({ user }) => user.user === "console");
   expect([own?.user.database, own?.action]).toEqual(["vidimus_console", "created"]);

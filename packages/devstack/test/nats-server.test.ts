@@ -42,14 +42,18 @@ async function ask(url: string, subject: string, body: object | undefined): Prom
   }
 }
 
-test("a stream survives a stop and a start on another port", async () => {
+test("a stream with its message survives a stop and a start on another port", async () => {
   const first = await open();
   const config = { name: "KEPT", subjects: ["kept.>"], storage: "file" };
   expect(await ask(first.url, "$JS.API.STREAM.CREATE.KEPT", config)).toMatchObject({ did_create: true });
+  expect(await ask(first.url, "kept.1", {})).toMatchObject({ seq: 1 });
   await first[Symbol.asyncDispose]();
   const second = await open();
   expect(second.url).not.toBe(first.url);
-  expect(await ask(second.url, "$JS.API.STREAM.INFO.KEPT", undefined)).toMatchObject({ config });
+  expect(await ask(second.url, "$JS.API.STREAM.INFO.KEPT", undefined)).toMatchObject({
+    config,
+    state: { messages: 1 },
+  });
 });
 
 test("a second start on a data folder in use is refused, naming the server that uses it", async () => {
@@ -57,7 +61,7 @@ test("a second start on a data folder in use is refused, naming the server that 
   await expect(open()).rejects.toThrow(`${dataDir} is in use by nats-server ${first.pid}`);
 });
 
-test("a taken port is refused with the variable that changes it", async () => {
+test("the error for a taken port names NATS_PORT, by which another port is chosen", async () => {
   const taken = Number(new URL(inject("natsUrl")).port);
   await expect(open(taken)).rejects.toThrow(/^port \d+ is taken .* set NATS_PORT to another$/);
 });

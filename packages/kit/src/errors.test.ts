@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { DomainError } from "./errors.ts";
 import { toConnectError } from "./rpc/errors/error-table.ts";
 
-test("a DomainError has U+FFFD for half a surrogate pair, so that gRPC can send it", () => {
+test("half a surrogate pair in a DomainError's message or violation becomes U+FFFD, which gRPC can send", () => {
   const half = "not a tag: \ud83d";
   const violations = [{ pointer: "/\ude00", message: half }];
   const error = new DomainError("invalid", half, { violations });

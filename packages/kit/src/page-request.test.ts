@@ -4,11 +4,11 @@ import { pagePosition, pageSize } from "./page-request.ts";
 
 const readName = ([name]: readonly (string | number)[]) => (typeof name === "string" ? { name } : undefined);
 
-test("a page has as many rows as its limit says, and 50 without a limit", () => {
+test("the size of a page is its limit, or 50 when the limit is 0", () => {
   expect([0, 1, 200].map((limit) => pageSize(limit))).toEqual([50, 1, 200]);
 });
 
-test("a limit of more than 200, or than its list allows, is refused", () => {
+test("a limit above the maximum of its list, 200 by default, is refused", () => {
   expect(pageSize(5_000, 5_000)).toBe(5_000);
   expect(() => pageSize(5_001, 5_000)).toThrow("limit must be from 1 to 5000");
   expect(() => pageSize(201)).toThrow(

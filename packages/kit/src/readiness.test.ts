@@ -1,19 +1,24 @@
 import { expect, test } from "vitest";
 import { Readiness } from "./readiness.ts";
 
-test("a wait for a change of readiness ends at the change, or as soon as its signal has aborted", async () => {
+/** Expects that a wait for a change ends at `work` and not before. */
+async function expectEndAt(work: () => void, readiness: Readiness, signal: AbortSignal): Promise<void> {
+  let hasEnded = false;
+  const changed = readiness.changed(signal).then(() => (hasEnded = true));
+  await new Promise(setImmediate);
+  expect(hasEnded).toBe(false);
+  work();
+  await changed;
+}
+
+test("a wait for a change of readiness ends at the change", async () => {
   const readiness = new Readiness();
-  const endsAt = async (work: () => void, signal: AbortSignal) => {
-    let hasEnded = false;
-    const changed = readiness.changed(signal).then(() => (hasEnded = true));
-    await new Promise(setImmediate);
-    expect(hasEnded).toBe(false);
-    work();
-    await changed;
-  };
-  await endsAt(() => readiness.setFailing(true), new AbortController().signal);
-  const controller = new AbortController();
-  await endsAt(() => controller.abort(), controller.signal);
-  await readiness.changed(AbortSignal.abort());
+  await expectEndAt(() => readiness.setFailing(true), readiness, new AbortController().signal);
   expect(readiness.isReady()).toBe(false);
+});
+
+test("a wait for a change of readiness ends when its signal aborts, or has aborted before", async () => {
+  const controller = new AbortController();
+  await expectEndAt(() => controller.abort(), new Readiness(), controller.signal);
+  await new Readiness().changed(controller.signal);
 });

@@ -113,14 +113,25 @@ describe.concurrent("NATS_NKEY_SEED", () => {
     await isUp(opened.bus);
   });
 
-  it("is replaced while a bus is open, and appears in no log line", async () => {
-    await using setup = await openSetup();
+  /** Replaces the seed of an open bus, and its server by one that knows only the second seed. */
+  async function replaceFirst(setup: Setup) {
     const { server, opened } = await openWithFirst(setup);
     await setup.put("seed", seedOf(second));
     await server[Symbol.asyncDispose]();
     await setup.startServer(knowing(second));
     await isUp(opened.bus);
-    expect(opened.lines.join("\n")).not.toMatch(/SU[A-Z2-7]{20}/);
+    return opened;
+  }
+
+  it("is replaced while a bus is open", async () => {
+    await using setup = await openSetup();
+    await replaceFirst(setup);
+  });
+
+  it("appears in no log line when it is replaced", async () => {
+    await using setup = await openSetup();
+    const { lines } = await replaceFirst(setup);
+    expect(lines.join("\n")).not.toMatch(/SU[A-Z2-7]{20}/);
   });
 });
 
@@ -160,7 +171,7 @@ describe.concurrent("with TLS in the settings,", () => {
   });
 
   it.each(["NATS_CERT", "NATS_CA"])(
-    "while its file ends within a certificate, the last good %s is used and the fault is logged",
+    "while the file of %s ends within a certificate, its last good content is used and the fault logged",
     async (half) => {
       await using setup = await openSetup();
       const server = await startTls(setup, true);
@@ -257,20 +268,64 @@ describe("a setting of the broker that cannot be used stops the start", () => {
   };
 
   it.each([
-    [{ NATS_URL: "nats://ida:hunter2@a:1", NATS_CREDS: "creds" }, /NATS_URL and NATS_CREDS have credentials each/],
-    [{ NATS_CREDS: "creds", NATS_NKEY_SEED: "seed" }, /NATS_CREDS and NATS_NKEY_SEED have credentials each/],
-    [{ NATS_CREDS: "gone" }, /NATS_CREDS: .*gone cannot be read \(ENOENT\)/],
-    [{ NATS_CREDS: "seed" }, /NATS_CREDS: .*does not hold the JWT and the seed/],
-    [{ NATS_NKEY_SEED: "open-seed" }, /NATS_NKEY_SEED: .*has mode 0644/],
-    [{ NATS_NKEY_SEED: "account-seed" }, /NATS_NKEY_SEED: .*does not hold the seed of a user/],
-    [{ NATS_NKEY_SEED: "empty" }, /NATS_NKEY_SEED: .*does not hold the seed of a user/],
-    [{ NATS_CA: "empty" }, /NATS_CA: .*holds no PEM certificate/],
-    [{ NATS_CERT: "cert" }, /NATS_CERT and NATS_KEY must be set together/],
-    [{ NATS_CERT: "cert", NATS_KEY: "open-key" }, /NATS_KEY: .*has mode 0644/],
-    [{ NATS_CERT: "cert", NATS_KEY: "other-key" }, /NATS_KEY: .*is not the key of/],
-    [{ NATS_CERT: "cert", NATS_KEY: "cert" }, /NATS_KEY: .*(holds no PEM private key|has mode)/],
-    [{ NATS_CREDS: "gone", NATS_CA: "gone", NATS_CERT: "gone", NATS_KEY: "key" }, /NATS_CREDS.*\nNATS_CA.*\nNATS_CERT/],
-  ] as readonly [Record<string, string>, RegExp][])("%j", async (settings, message) => {
+    [
+      "credentials in NATS_URL and in NATS_CREDS",
+      { NATS_URL: "nats://ida:hunter2@a:1", NATS_CREDS: "creds" },
+      /NATS_URL and NATS_CREDS have credentials each/,
+    ],
+    [
+      "NATS_CREDS and NATS_NKEY_SEED together",
+      { NATS_CREDS: "creds", NATS_NKEY_SEED: "seed" },
+      /NATS_CREDS and NATS_NKEY_SEED have credentials each/,
+    ],
+    [
+      "NATS_CREDS with a file that does not exist",
+      { NATS_CREDS: "gone" },
+      /NATS_CREDS: .*gone cannot be read \(ENOENT\)/,
+    ],
+    [
+      "NATS_CREDS with a file that holds only a seed",
+      { NATS_CREDS: "seed" },
+      /NATS_CREDS: .*does not hold the JWT and the seed/,
+    ],
+    [
+      "NATS_NKEY_SEED with a file that others may read",
+      { NATS_NKEY_SEED: "open-seed" },
+      /NATS_NKEY_SEED: .*has mode 0644/,
+    ],
+    [
+      "NATS_NKEY_SEED with the seed of an account",
+      { NATS_NKEY_SEED: "account-seed" },
+      /NATS_NKEY_SEED: .*does not hold the seed of a user/,
+    ],
+    [
+      "NATS_NKEY_SEED with an empty file",
+      { NATS_NKEY_SEED: "empty" },
+      /NATS_NKEY_SEED: .*does not hold the seed of a user/,
+    ],
+    ["NATS_CA with an empty file", { NATS_CA: "empty" }, /NATS_CA: .*holds no PEM certificate/],
+    ["NATS_CERT without NATS_KEY", { NATS_CERT: "cert" }, /NATS_CERT and NATS_KEY must be set together/],
+    [
+      "NATS_KEY with a file that others may read",
+      { NATS_CERT: "cert", NATS_KEY: "open-key" },
+      /NATS_KEY: .*has mode 0644/,
+    ],
+    [
+      "NATS_KEY with the key of another certificate",
+      { NATS_CERT: "cert", NATS_KEY: "other-key" },
+      /NATS_KEY: .*is not the key of/,
+    ],
+    [
+      "NATS_KEY with a file that holds no private key",
+      { NATS_CERT: "cert", NATS_KEY: "seed" },
+      /NATS_KEY: .*holds no PEM private key/,
+    ],
+    [
+      "NATS_CREDS, NATS_CA and NATS_CERT without their files, and the error names all three",
+      { NATS_CREDS: "gone", NATS_CA: "gone", NATS_CERT: "gone", NATS_KEY: "key" },
+      /NATS_CREDS.*\nNATS_CA.*\nNATS_CERT/,
+    ],
+  ] as readonly [string, Record<string, string>, RegExp][])("%s", async (_, settings, message) => {
     await using setup = await openSetup();
     for (const [name, [content, mode]] of Object.entries(files)) await setup.put(name, content, mode);
     const entries = Object.entries(settings).map(([name, value]) => [

@@ -97,7 +97,7 @@ describe("code of version 5", () => {
 
   const startOver = "nothing was released yet: start over with `npm start -- --fresh`";
 
-  test("refuses a database of an earlier base, and says how to start over", async () => {
+  test("refuses a database of version 2, from which it has no step, and says how to start over", async () => {
     await ensureDatabaseVersion(mongo, { ...codeOf(3), base: 2 }, "on");
     await expect(ensureDatabaseVersion(mongo, codeOf(5), "on")).rejects.toThrow(startOver);
   });
@@ -109,14 +109,19 @@ describe("code of version 5", () => {
     }
   });
 
-  test("names the indexes that a database lacks when it may not make them, and else makes them", async () => {
+  test("refuses a database that lacks an index when migrations are off, and names the index", async () => {
     await bring(5, "rewritten");
     await rows().dropIndex("shape5");
     await expect(ensureDatabaseVersion(mongo, codeOf(5), "off")).rejects.toThrow(
       "lacks rows.shape5: run src/migrate.ts --prepare",
     );
+  });
+
+  test("makes a missing index with MIGRATE=prepare", async () => {
+    await bring(5, "rewritten");
+    await rows().dropIndex("shape5");
     await ensureDatabaseVersion(mongo, codeOf(5), "prepare");
-    await ensureDatabaseVersion(mongo, codeOf(5), "off");
+    expect(await missingIndexes(mongo.db, codeOf(5).indexes)).toEqual([]);
   });
 });
 
@@ -139,7 +144,7 @@ test("prepare leaves rows unchanged", async () => {
   expect(await shapes()).toEqual([3]);
 });
 
-test("migrate takes every step in order, once", async () => {
+test("migrate takes every step in order, and prepares each once", async () => {
   await prepareFour();
   expect(await migrate(mongo, codeOf(6), "on")).toEqual({ from: 4, to: 6 });
   expect(await shapes()).toEqual([6]);
@@ -148,7 +153,7 @@ test("migrate takes every step in order, once", async () => {
   expect(await prepared.toArray()).toEqual([{ to: 4 }, { to: 5 }, { to: 6 }]);
 });
 
-test("an interrupted rewrite is repeated before `onRewritten` is called, once", async () => {
+test("an interrupted rewrite is repeated, and after it `onRewritten` is called once", async () => {
   await bring(4, "rewriting");
   await rows().insertOne({ _id: "late", shape: 3 });
   const told: unknown[] = [];

@@ -144,7 +144,7 @@ describe("a connection that nats.js has closed for good", () => {
 });
 
 describe.concurrent("a connection that is open and receives nothing", () => {
-  it("makes `ping` fail until it is replaced by one that receives broadcasts", async () => {
+  it("makes `ping` fail, and is replaced by one that receives broadcasts", async () => {
     await using stack = new AsyncDisposableStack();
     const subject = testDatabaseName("subject");
     const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
@@ -189,7 +189,7 @@ describe.concurrent("a broker that hangs while connections to it are made", () =
   it.for([
     ["says nothing", "nothing"],
     ["greets and answers nothing", "server"],
-  ] as const)("and %s has a single connection when it goes on, and is logged as lost once", async ([, forwarded]) => {
+  ] as const)("and %s has one open connection after it resumes, and is logged as lost once", async ([, forwarded]) => {
     await using stack = new AsyncDisposableStack();
     const proxy = stack.use(await openMutableProxy(Number(new URL(inject("natsUrl")).port)));
     const { bus, said } = openBus(stack, `nats://127.0.0.1:${proxy.port}`);

@@ -62,7 +62,7 @@ describe("keepStream", () => {
     await expect.poll(streamInfo, soon).toMatchObject({ messages: 1 });
   });
 
-  it("gives an existing stream the settings that are asked for last", async () => {
+  it("gives an existing stream the subjects and maximum size that are asked for last", async () => {
     opened.push(await startBroker());
     openBus("keeper").keepStream(stream);
     await expect.poll(streamInfo, soon).toMatchObject(settings);
@@ -83,7 +83,7 @@ describe("keepStream", () => {
 });
 
 describe("the event bus", () => {
-  it("drops broadcasts made before there is a broker, and delivers later ones", async () => {
+  it("drops a broadcast made before there is a broker, and delivers a later one", async () => {
     const bus = openBus("early");
     const received: string[] = [];
     bus.onBroadcast("evict", (data) => received.push(text(data)));

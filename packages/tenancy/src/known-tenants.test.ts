@@ -31,7 +31,7 @@ it("a tenant that is not listed is refused", async () => {
   expect(await kindOf(known.require("dmeo", "write"))).toBe("not_found");
 });
 
-it("a malformed tenant id passes, even while the list cannot be pulled", async () => {
+it("`require` resolves for a malformed tenant id, though the list cannot be pulled", async () => {
   using known = new KnownTenants({ pull: away, log });
   expect(await kindOf(known.require("Not a tenant", "write"))).toBe("ok");
 });
@@ -59,7 +59,7 @@ it("a regular pull finds that a known tenant was disabled", async () => {
   );
 });
 
-it("while the list cannot be pulled, its tenants stay known and an unlisted one is `unavailable`", async () => {
+it("while the list cannot be pulled, a listed tenant stays known and an unlisted one is `unavailable`", async () => {
   let isAway = false;
   const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
   using known = new KnownTenants({ pull, log, everyMs: 20, pullMs: 250 });
@@ -81,7 +81,7 @@ it("the first pull is repeated until it succeeds, without a request that names a
   await vi.waitFor(() => known.check(), patient);
 });
 
-it("until the list was read once, a tenant is `unavailable` and `check` rejects", async () => {
+it("until the list was pulled once, a tenant is `unavailable` and `check` rejects", async () => {
   let isAway = true;
   const pull = () => (isAway ? away() : Promise.resolve([tenant("demo")]));
   using known = new KnownTenants({ pull, log, pullMs: 250 });

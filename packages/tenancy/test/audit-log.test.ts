@@ -44,7 +44,7 @@ test("a change is stored, and with it an entry that holds its author, action, su
   expect(entry).toEqual({ entryId, at, ...by, ...change, detail: { colour: { to: "red" } } });
 });
 
-test("a change is logged once it is stored, in one line without the detail", async () => {
+test("a change is logged only after it was stored, in one line without the detail", async () => {
   const { detail, ...shown } = { ...change, tenantId: "logged" };
   await audit.transact(async (_, record) => {
     await record(by, { ...shown, detail });

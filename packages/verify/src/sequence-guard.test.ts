@@ -31,7 +31,7 @@ it("the guard compares a sequence only with those of the same document and tenan
   expect(await guard({ ...snapshot(1), tenantId: "u" }, () => {})).toBe("newer");
 });
 
-it("a snapshot whose handler failed is newer when it is repeated", async () => {
+it("a snapshot whose handler failed still counts as newer when it is delivered again", async () => {
   const guard = sequenceGuard(new Map());
   const failing = guard(snapshot(1), async () => {
     throw new Error("disk full");

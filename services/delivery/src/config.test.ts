@@ -39,8 +39,8 @@ describe("WEBHOOK_PROXY", () => {
   });
 
   it("may hold a user and a password, percent-encoded", () => {
-    const authorization = `Basic ${Buffer.from("hooks:p@ss").toString("base64")}`;
-    expect(proxyOf("http://hooks:p%40ss@proxy.internal:3128")).toEqual({
+    const authorization = `Basic ${Buffer.from("web@hooks:p@ss").toString("base64")}`;
+    expect(proxyOf("http://web%40hooks:p%40ss@proxy.internal:3128")).toEqual({
       origin: "http://proxy.internal:3128",
       authorization,
     });

@@ -54,7 +54,7 @@ test("every change of an endpoint at the teams door leaves an entry with who, fr
   for (const entry of entries) expect(entry).toMatchObject({ ...by, tenantId: "told", subject: name.endpointId });
 });
 
-test("no entry's detail shows the value of a header, the path of a URL or a secret", async () => {
+test("the details of entries show no header value, no path of a URL and no secret", async () => {
   const { endpoints } = delivery;
   const name = await register("hiding", { headers: { values: { Authorization: "Bearer s3cret" } } });
   await endpoints.updateEndpoint({ ...name, url: `${url}2` }, asAdmin);
@@ -66,7 +66,7 @@ test("no entry's detail shows the value of a header, the path of a URL or a secr
   for (const hidden of ["s3cret", "token-in-the-path", secret]) expect(rows).not.toContain(hidden);
 });
 
-test("an entry takes key prefix and client address from calls at the mesh door, not at the teams door", async () => {
+test("the entry of an API key's call has prefix and stated address at the mesh door, not the teams door", async () => {
   using mesh = openRpcClient(EndpointService, { target: `127.0.0.1:${delivery.service.meshPort}` });
   const stated = { "vidimus-actor": "key:abcdefghijkl", "vidimus-role": "integrator", "vidimus-from": "192.0.2.7" };
   const name = await register("keyed");
@@ -78,7 +78,7 @@ test("an entry takes key prefix and client address from calls at the mesh door, 
   ]);
 });
 
-test("an entry of a person's change at the teams door takes the address that the caller states", async () => {
+test("an entry of a person's change at the teams door has the stated address, if that is an IP address", async () => {
   const asPerson = { "vidimus-actor": `person:${"0".repeat(32)}`, "vidimus-role": "owner" };
   const name = await register("people");
   for (const from of ["2001:db8::7", "no address"]) {
@@ -100,7 +100,7 @@ async function registerAndDisable(tenantId: string): Promise<void> {
   }
 }
 
-test("the pages of a tenant's entries together are its list, in the same order", async () => {
+test("read in pages, a tenant's entries are the same and in the same order as in one list", async () => {
   await registerAndDisable("paged");
   await register("paged_too");
   const all = (await list("paged")).entries.map(({ entryId }) => entryId);
@@ -114,22 +114,35 @@ test("the pages of a tenant's entries together are its list, in the same order",
   expect(walked).toEqual(all);
 });
 
-test("a tenant's entries can be filtered by actor, action and time", async () => {
-  await registerAndDisable("filtered");
-  const actions = async (query: object) => (await list("filtered", query)).entries.map(({ action }) => action);
-  expect(await actions({ actor: "ida" })).toEqual(["disable_endpoint", "disable_endpoint", "disable_endpoint"]);
-  expect(await actions({ actions: ["create_endpoint", "delete_endpoint"] })).toEqual(["create_endpoint"]);
-  const { at } = (await list("filtered", { actions: ["create_endpoint"] })).entries[0]!;
-  expect(await actions({ since: at })).toHaveLength(7);
-  expect(await actions({ until: at })).toEqual([]);
-  expect(await actions({ since: timestampFromMs(Date.now() + 60_000) })).toEqual([]);
+const actionsOf = async (tenantId: string, query: object) =>
+  (await list(tenantId, query)).entries.map(({ action }) => action);
+
+test("a tenant's entries can be filtered by actor", async () => {
+  await registerAndDisable("by_actor");
+  const disabled = Array.from({ length: 3 }, () => "disable_endpoint");
+  expect(await actionsOf("by_actor", { actor: "ida" })).toEqual(disabled);
 });
 
-test("entries are not listed with a wrong limit or page token, or without a tenant", async () => {
-  await register("closed");
-  for (const bad of [{ limit: 201 }, { pageToken: "x" }, { tenantId: "" }]) {
-    await expect(list("closed", bad)).rejects.toMatchObject({ code: Code.InvalidArgument });
-  }
+test("a tenant's entries can be filtered by action", async () => {
+  await registerAndDisable("by_action");
+  const query = { actions: ["create_endpoint", "delete_endpoint"] };
+  expect(await actionsOf("by_action", query)).toEqual(["create_endpoint"]);
+});
+
+test("a tenant's entries can be filtered by time", async () => {
+  await registerAndDisable("by_time");
+  const { at } = (await list("by_time", { actions: ["create_endpoint"] })).entries[0]!;
+  expect(await actionsOf("by_time", { since: at })).toHaveLength(7);
+  expect(await actionsOf("by_time", { until: at })).toEqual([]);
+  expect(await actionsOf("by_time", { since: timestampFromMs(Date.now() + 60_000) })).toEqual([]);
+});
+
+test.each<[string, object]>([
+  ["a limit of 201", { limit: 201 }],
+  ["a malformed page token", { pageToken: "x" }],
+  ["an empty tenant id", { tenantId: "" }],
+])("entries are not listed with %s", async (_, bad) => {
+  await expect(list("closed", bad)).rejects.toMatchObject({ code: Code.InvalidArgument });
 });
 
 test("entries are not listed for an editor", async () => {

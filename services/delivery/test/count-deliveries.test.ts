@@ -104,7 +104,7 @@ it("deliveries are counted by state and hour: waiting ones by storing time, othe
   ]);
 });
 
-it("the same question, asked at once or soon after, is counted once, by a command per stored state", async () => {
+it("equal requests, simultaneous or soon after, share one count, with a command per stored state", async () => {
   const tenantId = "asked";
   const endpointId = await endpointOf(tenantId);
   await store(tenantId, endpointId, "delivered", 1, 40);
@@ -168,7 +168,7 @@ it("deliveries to a deleted endpoint are not counted", async () => {
   expect(shownOf(await log.countDeliveries({ tenantId }))).toEqual([]);
 });
 
-it("the last 48 hours may be asked for, and no more", async () => {
+it("counts of the last 48 hours may be asked for, and of no more", async () => {
   expect((await log.countDeliveries({ tenantId: "asking", hours: 48 })).hours).toHaveLength(48);
   const refused = await log.countDeliveries({ tenantId: "asking", hours: 49 }).catch((error: unknown) => error);
   expect(fromConnectError(refused)?.kind).toBe("invalid");

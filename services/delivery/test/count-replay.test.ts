@@ -108,17 +108,17 @@ it("snapshots whose deliveries are pending are not counted as to be sent", async
   expect(await log.countReplay({ tenantId, endpointId, all: true })).toMatchObject({ toSend: 0n, seen: 1n });
 });
 
-it("a count that does not say which snapshots, or says it wrongly, is refused", async () => {
+it.each<[string, object]>([
+  ["neither all, states nor since", {}],
+  ["both all and states", { all: true, states: ["missing"] }],
+  ["an unknown state", { states: ["lost"] }],
+  ["a since later than its until", { since: timestampFromMs(2_000), until: timestampFromMs(1_000) }],
+])("a count with %s is refused", async (_, choice) => {
   const { endpointId } = await delivery.endpoint("own", "http://127.0.0.1:9/hook");
-  const own = { tenantId: "own", endpointId };
-  const [early, late] = [timestampFromMs(1_000), timestampFromMs(2_000)];
-  const refused = [own, { ...own, all: true, states: ["missing"] }, { ...own, states: ["lost"] }];
-  for (const each of [...refused, { ...own, since: late, until: early }]) {
-    expect(await kindOf(log.countReplay(each))).toBe("invalid");
-  }
+  expect(await kindOf(log.countReplay({ tenantId: "own", endpointId, ...choice }))).toBe("invalid");
 });
 
-it("a count for another tenant's endpoint does not find it", async () => {
+it("a count for another tenant's endpoint is answered with not_found", async () => {
   const { endpointId } = await delivery.endpoint("own", "http://127.0.0.1:9/hook");
   expect(await kindOf(log.countReplay({ tenantId: "other", endpointId, all: true }))).toBe("not_found");
 });

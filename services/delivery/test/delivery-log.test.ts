@@ -111,20 +111,24 @@ test("the log shows the answer to each attempt", async () => {
   });
 });
 
-test("the log can be filtered by endpoint, document, state and time", async () => {
+type Delivered = Awaited<ReturnType<typeof deliverTwo>>;
+const inMs = (ms: number) => timestampFromDate(new Date(Date.now() + ms));
+
+test.each<[string, number, (of: Delivered) => object, () => object]>([
+  ["endpoint", 2, ({ endpointId }) => ({ endpointId }), () => ({ endpointId: randomUUID() })],
+  ["document", 1, ({ first }) => ({ documentId: first.documentId }), () => ({ documentId: randomUUID() })],
+  ["state", 2, () => ({ states: ["delivered"] }), () => ({ states: ["pending"] })],
+  ["earliest time", 2, () => ({ since: inMs(-60_000) }), () => ({ since: inMs(60_000) })],
+  ["latest time", 2, () => ({ until: inMs(60_000) }), () => ({ until: inMs(-60_000) })],
+])("the log can be filtered by %s", async (name, count, wanted, other) => {
+  const tenantId = `by_${name.replace(" ", "_")}`;
   await using receiver = await openReceiver();
-  const { endpointId, first } = await deliverTwo("filtered", receiver);
-  const listedBy = async (query: object) =>
-    (await log.listDeliveries({ tenantId: "filtered", ...query })).deliveries.length;
-  expect(await listedBy({ documentId: first.documentId })).toBe(1);
-  expect([await listedBy({ endpointId }), await listedBy({ endpointId: randomUUID() })]).toEqual([2, 0]);
-  expect([await listedBy({ states: ["delivered"] }), await listedBy({ states: ["pending"] })]).toEqual([2, 0]);
-  const inMs = (ms: number) => timestampFromDate(new Date(Date.now() + ms));
-  expect([await listedBy({ since: inMs(-60_000) }), await listedBy({ since: inMs(60_000) })]).toEqual([2, 0]);
-  expect([await listedBy({ until: inMs(60_000) }), await listedBy({ until: inMs(-60_000) })]).toEqual([2, 0]);
+  const delivered = await deliverTwo(tenantId, receiver);
+  const listedBy = async (query: object) => (await log.listDeliveries({ tenantId, ...query })).deliveries.length;
+  expect([await listedBy(wanted(delivered)), await listedBy(other())]).toEqual([count, 0]);
 });
 
-test("the pages of the log have each delivery once, and the last page has no token", async () => {
+test("the log, read page by page until a page has no token, has each delivery once", async () => {
   await using receiver = await openReceiver();
   await deliverTwo("paged", receiver);
   const listed = await log.listDeliveries({ tenantId: "paged" });

@@ -100,7 +100,7 @@ describe("a receiver that fails", () => {
     expect(second!.at - first!.at).toBeGreaterThanOrEqual(1_000);
   });
 
-  it("by never answering is tried again after the deadline", async () => {
+  it("by not answering is tried again after the deadline", async () => {
     await using receiver = await openReceiver((_webhook, response) => {
       if (receiver.received.length > 1) response.writeHead(204).end();
     });
@@ -163,11 +163,11 @@ describe("an endpoint", () => {
   });
 
   it.each([
-    ["acme", "ftp://example.com/"],
-    ["acme", "http://10.0.0.1/"],
-    ["acme", "https://user@example.com/"],
-    ["Not A Tenant", "https://example.com/"],
-  ])("is refused for the tenant %s at the URL %s", async (tenantId, url) => {
+    ["a URL that is not of HTTP", "acme", "ftp://example.com/"],
+    ["a URL with an internal address", "acme", "http://10.0.0.1/"],
+    ["a URL with a user name", "acme", "https://user@example.com/"],
+    ["a malformed tenant id", "Not A Tenant", "https://example.com/"],
+  ])("is refused with %s", async (_, tenantId, url) => {
     const creation = delivery.endpoints.createEndpoint({ tenantId, url }, asAdmin);
     await expect(creation).rejects.toMatchObject({ code: Code.InvalidArgument });
   });

@@ -124,7 +124,7 @@ describe("what waits for a disabled endpoint", () => {
     expect(await count(tenantId, "exhausted")).toBe(0);
   });
 
-  it("is given up unsent once the endpoint has been disabled for 30 days", async () => {
+  it("is given up unsent 30 days after the disabling, if it was announced as expiring a day before", async () => {
     const tenantId = "expired";
     await using receiver = await openReceiver();
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
@@ -145,7 +145,7 @@ describe("what waits for a disabled endpoint", () => {
     expect(sequences(receiver)).toEqual([3]);
   });
 
-  it("is announced as expiring, once and a day before it is given up, to the tenant's other endpoints", async () => {
+  it("is announced as expiring, once and a day before it is given up, to a subscribed endpoint", async () => {
     const tenantId = "expiring";
     await using watching = await openReceiver();
     const events = { names: ["endpoint.expiring"] };
@@ -232,8 +232,14 @@ describe("an endpoint that gets nothing but probes", () => {
 });
 
 describe("a row that someone other than delivery has written", () => {
-  it("is not posted as a notice if its event or its webhook id is not a notice's", async () => {
-    const tenantId = "planted";
+  it.each<[string, string, object]>([
+    ["the event and body of a snapshot as its notice", "planted_event", { event: "snapshot.usable" }],
+    [
+      "a webhook id that is not its notice's",
+      "planted_id",
+      { event: "endpoint.disabled", reason: "operator", at: new Date(), since: new Date(), host: "h" },
+    ],
+  ])("is not posted with %s", async (_, tenantId, facts) => {
     await using receiver = await openReceiver();
     const { endpointId } = await delivery.endpoint(tenantId, receiver.url);
     const { documentId } = await publish(world, tenantId);
@@ -241,24 +247,21 @@ describe("a row that someone other than delivery has written", () => {
     const known = (await world.deliveries().findOne({ tenantId }))!;
     const { endedAt: _ended, expiresAt: _expires, ...row } = known;
     const body = JSON.stringify({ id: "snp_1", type: "snapshot.usable", data: { documentId } });
-    const notices = [
-      { event: "snapshot.usable", body },
-      { event: "endpoint.disabled", body, reason: "operator", at: new Date(), since: new Date(), host: "h" },
-    ];
-    for (const [at, notice] of notices.entries()) {
-      const names = { _id: randomUUID(), documentId: randomUUID(), webhookId: `evt_${at}`, endpointId };
-      const due = { state: "pending" as const, nextAttemptAt: new Date(), attempts: [], attemptCount: 0 };
-      await world.deliveries().insertOne({ ...row, ...names, ...due, notice: notice as never });
-    }
+    const notice = { ...facts, body };
+    const names = { _id: randomUUID(), documentId: randomUUID(), webhookId: "evt_0", endpointId };
+    const due = { state: "pending" as const, nextAttemptAt: new Date(), attempts: [], attemptCount: 0 };
+    await world.deliveries().insertOne({ ...row, ...names, ...due, notice: notice as never });
     await eventually(() =>
       world.deliveries().countDocuments({ tenantId, generation: { $gt: 2 }, state: "pending" }),
-    ).toBe(2);
+    ).toBe(1);
     expect(receiver.received).toHaveLength(1);
+    // Otherwise its lane would be claimed again while the next test counts commands.
+    await world.deliveries().deleteMany({ tenantId });
   });
 });
 
-describe("re-publications beside endpoints that do not want them", () => {
-  it("read deliveries fewer than 20 times for 8 documents and 40 such endpoints", async () => {
+describe("re-publications beside 40 endpoints that do not want them", () => {
+  it("read deliveries fewer than 20 times for 8 documents", async () => {
     const tenantId = "unwanted";
     await using receiver = await openReceiver();
     await delivery.endpoint(tenantId, receiver.url);

@@ -12,12 +12,16 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 it("webhooks reach the receiver through the egress proxy", async () => {
   await using proxy = await openConnectProxy();
-  await using receiver = await openReceiver();
+  // Each webhook needs a connection of its own.
+  await using receiver = await openReceiver((_webhook, response) =>
+    response.writeHead(204, { connection: "close" }).end(),
+  );
   await using delivery = await openDelivery(world, {}, { egressProxy: { origin: proxy.origin } });
   const { endpointId } = await delivery.endpoint("proxied", receiver.url);
   await delivery.endpoints.testEndpoint({ tenantId: "proxied", endpointId }, asAdmin);
   await publish(world, "proxied");
   await receiver.arrivals(2);
+  expect(proxy.targets.length).toBeGreaterThanOrEqual(2);
   expect(new Set(proxy.targets)).toEqual(new Set([`127.0.0.1:${receiver.port}`]));
 });
 

@@ -131,7 +131,7 @@ async function tellDisabling(tenantId: string, watching: Receiver): Promise<stri
 
 const openLog = () => openRpcClient(DeliveryLogService, { target: `127.0.0.1:${delivery.service.grpcPort}` });
 
-it("an event that its receiver refuses is repeated until it is accepted", async () => {
+it("an event that its receiver has refused is sent again, unchanged", async () => {
   await using watching = await openReceiver((_webhook, response) =>
     response.writeHead(watching.received.length > 1 ? 204 : 500).end(),
   );
@@ -171,7 +171,7 @@ function openSince(since: number): GateState {
   return { ...newGate, failures: 5, open };
 }
 
-it("a disabling by 410s and recoveries by an accepted ping and an accepted redelivery are told", async () => {
+it("a subscriber is told of a disabling by 410s and of recoveries by a ping and by a redelivery", async () => {
   const tenantId = "trouble";
   await using own = await openWorld();
   await using watching = await openReceiver();

@@ -62,7 +62,7 @@ it("the health of an endpoint shows its backlog, when it last accepted a webhook
   await eventually(async () => expect(await read()).toMatchObject({ gate: "closed", pendingDocuments: 0n }));
 });
 
-it("a failed redelivery of a delivered webhook does not change when the endpoint last accepted one", async () => {
+it("only an accepted redelivery changes the time at which an endpoint last accepted a webhook", async () => {
   const tenantId = "refusing";
   let status = 204;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());

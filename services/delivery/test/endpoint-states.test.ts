@@ -99,7 +99,7 @@ it("a process that lost an endpoint does not overwrite its successor's gate but 
   expect(lost.queue.gate.open).toEqual(later);
 });
 
-it("a process that reads its gate again adopts the pause that another one has stored meanwhile", async () => {
+it("a process that reads its gate again adopts the pause that another process has stored", async () => {
   const endpointId = randomUUID();
   const [foreign, preferred] = [openProcess(endpointId), openProcess(endpointId)];
   await foreign.gates.refresh(foreign.queue);
@@ -132,7 +132,7 @@ it("a slow read of a gate that was deleted since does not replace a newer gate",
   expect(queue.gate.pausedUntil).toBe(pausedUntil);
 });
 
-it("a slow read of a gate that this process has stored and deleted meanwhile changes nothing", async () => {
+it("a slow read does not bring back a gate that this process has stored and deleted meanwhile", async () => {
   const endpointId = randomUUID();
   const found = Promise.withResolvers<EndpointState[]>();
   const { gates, queue } = openProcess(endpointId, () => found.promise);
@@ -164,7 +164,7 @@ it("a process does not adopt a stored pause that has ended", async () => {
   expect(queue.gate).toEqual(newGate);
 });
 
-it("a process that has read a pause which had ended stores its next gate in that row", async () => {
+it("the next gate of a process that has read an ended pause replaces the stored pause", async () => {
   const { endpointId, gates, queue } = await readEndedPause();
   const open = { since: 1, nextProbeAt: Date.now() + 5_000, spacingMs: 5_000 };
   queue.adopt({ ...newGate, failures: 5, open });
@@ -172,7 +172,7 @@ it("a process that has read a pause which had ended stores its next gate in that
   expect(await states.findMany([endpointId])).toMatchObject([{ gate: { open } }]);
 });
 
-it("a process forgets the gate that another one has deleted since", async () => {
+it("a process that reads its gate again forgets a gate that another process has deleted", async () => {
   const endpointId = randomUUID();
   const gate = { ...newGate, failures: 5, open: { since: 1, nextProbeAt: Date.now() + 60_000, spacingMs: 5_000 } };
   const generation = await states.put({ endpointId, tenantId: "acme", gate });
@@ -230,7 +230,7 @@ it("of two gates that are put for the same generation, only the first is stored"
   expect(await states.findMany([endpointId])).toMatchObject([{ gate: { failures: 3 }, generation: second }]);
 });
 
-it("until an endpoint's gate has been read, nothing is sent to it", async () => {
+it("while an endpoint's gate cannot be read, nothing is sent to the endpoint", async () => {
   const { queue } = openProcess("unread");
   const reading = { findMany: () => Promise.reject(new Error("MongoDB does not answer")) };
   const unread = { ...reading, put: () => Promise.reject(new Error()), delete: () => Promise.reject(new Error()) };

@@ -53,8 +53,12 @@ describe("a batcher", () => {
     expect(await batchesOf(1, 1, 1, 1)).toEqual([[1, 1, 1], [1]]);
   });
 
-  it("ends a batch at `bytesMax`, and runs a larger item alone", async () => {
-    expect(await batchesOf(1, 9, 50, 2)).toEqual([[1, 9], [50], [2]]);
+  it("ends a batch at `bytesMax`", async () => {
+    expect(await batchesOf(1, 9, 2)).toEqual([[1, 9], [2]]);
+  });
+
+  it("runs an item of more than `bytesMax` alone", async () => {
+    expect(await batchesOf(1, 50, 2)).toEqual([[1], [50], [2]]);
   });
 
   it("fails every item of a failed batch, and none of the next batch", async () => {
@@ -136,7 +140,7 @@ describe("a batcher", () => {
     expect(batches).toEqual([[1, 2, 3], [3, 4, 5], [5]]);
   });
 
-  it("starts a further batch when the running ones are late, up to `outMax`, and again when one ends", async () => {
+  it("starts another batch when all running batches are late, but runs at most `outMax` at a time", async () => {
     const { batches, run } = gatedRunner();
     const late: (readonly number[])[] = [];
     const onLate = (items: readonly number[]) => void late.push(items);
@@ -172,7 +176,7 @@ describe("a batcher", () => {
     expect(batches.map(({ items }) => items)).toEqual([[1]]);
   });
 
-  it("tells a batch how long its newest item still has, counted from the item's arrival", async () => {
+  it("gives `run` the time that is left until the deadline of the batch's newest item", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     try {
       const { batches, run } = gatedRunner();
@@ -214,7 +218,7 @@ describe("a batcher", () => {
     ]);
   });
 
-  it("starts batches of a lane `spacingMs` apart, except for the first item and a full batch", async () => {
+  it("starts batches of a lane at least its spacing apart, except for the first item and a full batch", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       const batches: number[][] = [];

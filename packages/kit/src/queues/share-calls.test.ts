@@ -35,7 +35,7 @@ describe("a shared call", () => {
     expect(await Promise.all(later)).toEqual(["new", "new", "new"]);
   });
 
-  it("is not one that started before its caller asked", async () => {
+  it("answers a caller only if the call started after the caller asked", async () => {
     const { made, ask } = gated();
     void ask("a");
     const afterWrite = ask("a");
@@ -76,7 +76,7 @@ describe("a shared call", () => {
     expect(made).toHaveLength(3);
   });
 
-  it("starts while earlier ones are late, until `outMax` calls run", async () => {
+  it("starts while earlier calls are late, until `outMax` calls run", async () => {
     const { made, ask } = gated(20);
     const first = ask("a");
     const second = ask("a");

@@ -31,7 +31,7 @@ function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
 const sizes = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1 }).filter((all) => all.some((size) => size > 0));
 
 test.for(scanners)(
-  "%s: a text, valid or not, has as many rows in chunks of any sizes as in one piece",
+  "%s: a text, valid or not, has as many rows in chunks of 0 to 9 bytes as in one piece",
   ([, scan, unit]) => {
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 200 }), sizes, (text, sizes) => {
@@ -43,7 +43,7 @@ test.for(scanners)(
   },
 );
 
-test("json: the rows of an array, or of an array in an object, are the texts of its elements", () => {
+test("json: the rows of an array, or of an array in an object, are the elements of that array", () => {
   const spaced = fc.constantFrom("", " ", "\n\t ");
   // JSON.stringify writes -0 as 0, so -0 would not be read back as it was.
   const value = fc.jsonValue({ maxDepth: 3 }).map((kept): unknown => JSON.parse(JSON.stringify(kept)));
@@ -70,15 +70,19 @@ function elementsOf(bytes: Buffer): unknown[] {
   return elements;
 }
 
-test("json: rows count also in a repeated member, and in one whose name is written with escapes", () => {
-  const count = (text: string) => counted(new JsonRowScanner(), [Buffer.from(text)]);
-  expect(count('{"phrases":[1],"phrases":[2,3]}')).toBe(3);
-  expect(count(String.raw`{"phr\u0061ses":[1,"]\"",3]}`)).toBe(3);
+const jsonRows = (text: string) => counted(new JsonRowScanner(), [Buffer.from(text)]);
+
+test("json: the rows of a repeated member count each time", () => {
+  expect(jsonRows('{"phrases":[1],"phrases":[2,3]}')).toBe(3);
+});
+
+test("json: rows count in a member whose name is written with escapes", () => {
+  expect(jsonRows(String.raw`{"phr\u0061ses":[1,"]\"",3]}`)).toBe(3);
 });
 
 const csvRows = (text: string) => counted(new CsvRowScanner(), [Buffer.from(text)]);
 
-test("csv: header, blank lines and a last line without an end are rows", () => {
+test("csv: each line counts as a row, also the header, blank lines and a last line without an end", () => {
   expect(csvRows("")).toBe(0);
   expect(csvRows("a,b\n")).toBe(1);
   expect(csvRows("a,b\r\n\r\n,\n\nlast")).toBe(5);

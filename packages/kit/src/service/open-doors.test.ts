@@ -36,7 +36,7 @@ async function accepts(port: number): Promise<boolean> {
   return accepted;
 }
 
-it("a stop closes both doors together, and ends when the running calls of both have been answered", async () => {
+it("a stop closes both doors together, and the calls that run at both are still answered", async () => {
   const answers: (() => void)[] = [];
   const { stack, doors } = await open({
     upsertPhrase: () => new Promise((resolve) => answers.push(() => resolve(phrase(1)))),
@@ -62,7 +62,7 @@ it("both doors show the one readiness of the process as their health", async () 
   expect(await statuses()).toEqual([Status.NOT_SERVING, Status.NOT_SERVING]);
 });
 
-it("when the mesh door's port is taken, the error names its setting and the teams door is closed", async () => {
+it("when the mesh door's port is taken, the error names MESH_PORT, and a stop closes the teams door", async () => {
   const taken = createServer();
   cleanUp(() => taken.close());
   await once(taken.listen(0, "127.0.0.1"), "listening");

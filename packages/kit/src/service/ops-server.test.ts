@@ -30,7 +30,7 @@ async function open() {
   return { readiness, pages, checks, ask, ready, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-test("a process is ready while its check passes, and says why when it does not", async () => {
+test("a process is ready while its check passes, and otherwise says why it is not ready", async () => {
   await using ops = await open();
   expect(await ops.ready()).toEqual([200, { ok: true }]);
   ops.checks.check = fails("no primary");
@@ -40,7 +40,7 @@ test("a process is ready while its check passes, and says why when it does not",
   expect(await ops.ready()).toEqual([200, { ok: true }]);
 });
 
-test("a process that lacks something stays ready, and says what", async () => {
+test("a process that lacks something stays ready, and says what it lacks", async () => {
   await using ops = await open();
   ops.checks.checkDegraded = fails("no broker");
   expect(await ops.ready()).toEqual([200, { ok: true, degraded: "no broker" }]);

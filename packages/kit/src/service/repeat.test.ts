@@ -127,6 +127,8 @@ describe("work until it is done", () => {
     expect(tries).toBe(2);
     await vi.advanceTimersByTimeAsync(1);
     expect(await done).toBe("done");
+    await vi.advanceTimersByTimeAsync(100);
+    expect(tries).toBe(3);
   });
 
   test("ends without a result when its signal aborts", async () => {

@@ -21,7 +21,7 @@ it("a line has its time, level and service", () => {
   });
 });
 
-it("the values of fields with a secret's name are hidden, in a line and in its objects", () => {
+it("the values of `authorization`, `secret` and `key` are hidden, in a line and in an object in it", () => {
   const secrets = { authorization: "Bearer vk_1_2", secret: "whsec_1", key: { id: 1 } };
   const hidden = { authorization: "[redacted]", secret: "[redacted]", key: "[redacted]" };
   expect(lineOf({ ...secrets, id: 7, request: { ...secrets, path: "/v1" } })).toMatchObject({
@@ -46,6 +46,6 @@ it("a line about an error has its message, code and cause", () => {
   expect(line).toMatchObject({ err: { cause: { message: "why" } } });
 });
 
-it("a line about an error leaves out its other properties, which may carry payload", () => {
+it("a line about an error leaves out its properties `key` and `result`, which may carry payload", () => {
   expect(JSON.stringify(lineOf({ err }))).not.toContain("vk_1");
 });

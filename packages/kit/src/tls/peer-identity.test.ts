@@ -64,7 +64,7 @@ it("the trust domain of an identity stands before its path", () => {
   expect(trustDomainOf("spiffe://a.b-c_d/team/news.room")).toBe("a.b-c_d");
 });
 
-it("the path of a service's identity is its name, or the deployment's identity path with its name", () => {
+it("a service's identity has the path /<service>, or the given path with its name for {service}", () => {
   expect(serviceIdentity("a.b", "gateway")).toBe("spiffe://a.b/gateway");
   expect(serviceIdentity("a.b", "gateway", "/ns/vidimus/sa/{service}")).toBe("spiffe://a.b/ns/vidimus/sa/gateway");
 });

@@ -32,7 +32,7 @@ function sendImport(session: ReturnType<typeof connect>): void {
   stream.end(message);
 }
 
-it("the memory of a large request can be freed during its call once the handler has dropped it", async () => {
+it("the memory of a request's content can be freed during the call once the handler has dropped it", async () => {
   const releases: (() => void)[] = [];
   const { port } = await serve(mesh, {
     importPhrases: (request, context) => {

@@ -54,7 +54,7 @@ describe("a lane whose oldest row is", () => {
     expect(step).toMatchObject({ ended: [], subject: 1, next: "wait", lane: { dueAt: later(5_000) } });
   });
 
-  it("too old to be tried again gives that row up, and its next row is due", () => {
+  it("too old to be tried again gives that row up, and the next row is due", () => {
     const lane = laneOf([row(1, { createdAt: later(-3_600_000) }), row(2)]);
     expect(after(lane, "failed")).toMatchObject({
       ended: ["1 exhausted"],
@@ -65,24 +65,24 @@ describe("a lane whose oldest row is", () => {
   });
 });
 
-describe("a lane that yielded", () => {
+describe("a lane whose oldest row yielded to a newer one", () => {
   const lane = laneOf([row(1, { isRefused: true }), row(2)], { yieldedTo: "d2" });
 
-  it("supersedes the older ones when the newer one is accepted", () => {
+  it("supersedes the oldest row when the newer one is accepted", () => {
     expect(after(lane, "accepted")).toMatchObject({ ended: ["1 superseded", "2 delivered"], next: "empty" });
   });
 
-  it("returns to the oldest when the newer one is refused too", () => {
+  it("returns to the oldest row when the newer one is refused, too", () => {
     expect(after(lane, "refused")).toMatchObject({ ended: [], subject: 1, next: "wait" });
   });
 
-  it("stays at the newer one while the receiver may have it", () => {
+  it("stays at the newer row while the receiver may have it", () => {
     const step = after(lane, "failed");
     expect(step).toMatchObject({ subject: 2, next: "wait" });
     expect(after(step.lane, "refused")).toMatchObject({ ended: [], subject: 2, next: "wait" });
   });
 
-  it("keeps the newer one's refusal when the oldest is given up and rows between are not in memory", () => {
+  it("keeps the newer row's refusal when the oldest is given up and rows between are not in memory", () => {
     const rows = [row(1, { isRefused: true, createdAt: later(-3_600_000) }), row(9)];
     const long = laneOf(rows, { yieldedTo: "d9", contiguous: 1, hasMore: true });
     const { ended, changed, next } = after(long, "refused");

@@ -59,7 +59,7 @@ describe("the breaker", () => {
     expect(isBlank(after(newGate, [failed, accepted]), 0)).toBe(true);
   });
 
-  it("probes at once when someone wants it, but not beside a probe, nor before a Retry-After ends", () => {
+  it("probes at once on request, but not beside another probe, nor before a Retry-After ends", () => {
     expect(admit(wantProbe(opened, 10), limits, flying(0), 10)).toEqual({ kind: "probe" });
     expect(admit(wantProbe(opened, 10), limits, flying(1, true), 10)).toEqual({ kind: "none" });
     const paused = after(opened, [{ ...failed, retryAfterMs: minuteMs }]);
@@ -67,7 +67,7 @@ describe("the breaker", () => {
     expect(wantProbe(newGate, 0)).toBe(newGate);
   });
 
-  it("says when its next probe is due: not before a Retry-After ends, and not while one is in flight", () => {
+  it("says when its next probe is due, not before a Retry-After ends; nothing while a probe is in flight", () => {
     expect([probeAt(newGate, flying(0)), probeAt(opened, flying(0))]).toEqual([undefined, 5 * secondMs]);
     expect(probeAt(opened, flying(1, true))).toBeUndefined();
     expect(probeAt(after(opened, [{ ...failed, retryAfterMs: minuteMs }]), flying(0))).toBe(minuteMs);
@@ -78,7 +78,7 @@ describe("the breaker", () => {
     expect(admit(state, limits, flying(0), 0).kind).toBe("attempts");
   });
 
-  it("is opened by the refusals of three documents, but not by a hundred refusals of two", () => {
+  it("is opened by refusals only when they are of three documents, not by a hundred refusals of two", () => {
     const two = after(newGate, [...repeated(refused("a"), 50), ...repeated(refused("b"), 50)]);
     expect(admit(two, limits, flying(0), 0).kind).toBe("attempts");
     expect(settle(two, limits, refused("c"), 0, middle).event).toBe("opened");
@@ -157,10 +157,13 @@ describe("an endpoint's limits", () => {
 
   it("admit one attempt in four seconds at a rate of 0.25 a second", () => {
     const slow = { maxInFlight: 32, ratePerSecond: 0.25 };
-    expect(admit(start(newGate, slow, 1, 0), slow, flying(0), 0)).toEqual({ kind: "none", until: 4 * secondMs });
+    expect(admit(newGate, slow, flying(0), 0)).toEqual({ kind: "attempts", count: 1 });
+    const drawn = start(newGate, slow, 1, 0);
+    expect(admit(drawn, slow, flying(0), 0)).toEqual({ kind: "none", until: 4 * secondMs });
+    expect(admit(drawn, slow, flying(0), 4 * secondMs)).toEqual({ kind: "attempts", count: 1 });
   });
 
-  it("keep to a Retry-After of up to a day, despite accepted attempts and an open breaker", () => {
+  it("keep to a Retry-After of up to a day, despite an accepted attempt or an open breaker", () => {
     const asked = settle(newGate, limits, { ...failed, retryAfterMs: 3_600 * secondMs }, 0, middle).state;
     expect(admit(after(asked, [accepted]), limits, flying(0), 1)).toEqual({ kind: "none", until: 3_600 * secondMs });
     expect(admit(after(asked, repeated(failed, 5)), limits, flying(0), minuteMs)).toEqual({
@@ -176,14 +179,14 @@ describe("an endpoint's limits", () => {
 describe("410", () => {
   const gone: GateAnswer = { lane: "a", result: "gone", probe: false };
 
-  it("disables an endpoint when it comes again after a minute", () => {
+  it("shows that an endpoint is gone when it comes again after a minute", () => {
     const once = settle(newGate, limits, gone, 0, middle);
     expect(once.event).toBeUndefined();
     expect(settle(once.state, limits, gone, minuteMs - 1, middle).event).toBeUndefined();
     expect(settle(once.state, limits, gone, minuteMs, middle).event).toBe("gone");
   });
 
-  it("disables an endpoint a minute after the first one, unless an attempt was accepted since", () => {
+  it("shows that an endpoint is gone a minute after the first 410, unless an attempt was accepted since", () => {
     const twice = after(after(newGate, [gone]), [gone], 30_000);
     expect(settle(twice, limits, gone, minuteMs, middle).event).toBe("gone");
     expect(settle(after(twice, [accepted], 40_000), limits, gone, minuteMs, middle).event).toBeUndefined();

@@ -9,30 +9,33 @@ describe("lanes leased in advance for an endpoint", () => {
     expect(lanesAhead(pace)).toBe(64);
   });
 
-  it("are what the endpoint answers within a second, from two for each attempt at once to 1,000", () => {
+  it("are what the endpoint answers in a second, at least two for each attempt at once, at most 1,000", () => {
     expect(lanesAhead({ ...pace, answerMs: 80 })).toBe(400);
     expect(lanesAhead({ ...pace, answerMs: 0.5 })).toBe(1_000);
     expect(lanesAhead({ ...pace, answerMs: 15_000 })).toBe(64);
     expect(lanesAhead({ ...pace, slots: 1, answerMs: 5 })).toBe(200);
   });
 
-  it("are no more than its rate lets start within a second", () => {
+  it("are limited by the endpoint's rate per second, but not below two for each attempt at once", () => {
     expect(lanesAhead({ ...pace, answerMs: 5, ratePerSecond: 100 })).toBe(100);
+    expect(lanesAhead({ ...pace, answerMs: 5, ratePerSecond: 10 })).toBe(64);
   });
 
   it("are limited by 8 MiB of bodies, but not below two for each attempt at once", () => {
     expect(lanesAhead({ ...pace, answerMs: 5, bodyBytes: 64 * kibibyte })).toBe(128);
     expect(lanesAhead({ ...pace, answerMs: 5, bodyBytes: 1_024 * kibibyte })).toBe(64);
   });
+});
 
-  it("are worth a wait of ingest when the endpoint answers 256 of them within a second", () => {
+describe("an endpoint", () => {
+  it("is quick when it answers at least 256 lanes within a second", () => {
     expect(isQuick({ ...pace, answerMs: 100 }, 0)).toBe(true);
     expect(isQuick({ ...pace, answerMs: 200 }, 0)).toBe(false);
     expect(isQuick({ ...pace, slots: 128, answerMs: 450 }, 0)).toBe(true);
     expect(isQuick({ ...pace, slots: 128, answerMs: 550 }, 0)).toBe(false);
   });
 
-  it("are worth a wait of ingest until the endpoint is silent for 200 ms, even before its first answer", () => {
+  it("is quick even before its first answer, but not once it has been silent for 200 ms", () => {
     expect(isQuick(pace, 199)).toBe(true);
     expect(isQuick(pace, 200)).toBe(false);
     expect(isQuick({ ...pace, answerMs: 5 }, 200)).toBe(false);

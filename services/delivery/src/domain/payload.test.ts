@@ -8,7 +8,7 @@ const snapshot = { ...vector, bytes, sha256: Buffer.from(vector.sha256, "hex") }
 const signature = { ...vector, value: Buffer.from(vector.signatureBase64, "base64"), signingNumber: 1 };
 
 describe("a payload", () => {
-  it("is byte for byte that of the test vector", () => {
+  it("has the body of the test vector, byte for byte", () => {
     const { body } = createPayload(snapshot, signature);
     expect(Buffer.from(body).toString("base64")).toBe(vector.bodyBase64);
   });

@@ -102,7 +102,7 @@ function openIngest(full: ReadonlySet<string> = new Set()) {
   return { ingest, counts, stored, storedOf, commit, freeCapacity: capacity.resolve };
 }
 
-it("ingests other tenants' snapshots while all batches of a burst wait for capacity", async () => {
+it("ingests other tenants' snapshots while the burst of one tenant waits for capacity", async () => {
   const { ingest, counts, storedOf, freeCapacity } = openIngest(new Set(["burst"]));
   const burst = ingest.ingest(referencesOf("burst", 2_000));
   await vi.waitFor(() => expect(counts.waiting).toBe(3), patient);
@@ -122,7 +122,7 @@ it("ingests a burst of 2,560 snapshots in ten full batches", async () => {
   expect([storedOf("burst"), counts.calls]).toEqual([10 * 256, 10]);
 });
 
-it("stores 3,000 snapshots of one document in order, with at most 6,000 reads", async () => {
+it("reads at most 6,000 snapshots to store 3,000 of one document in order", async () => {
   const { ingest, counts, stored, commit } = openIngest();
   const references = Array.from({ length: 3_000 }, (_, n) => {
     return { tenantId: "acme", documentId: "deep", sequence: n + 1 };

@@ -33,7 +33,7 @@ function open(preferred: Set<number>) {
   return { follow, tell, ingested, subjects: () => [...handlers.keys()] };
 }
 
-test("a lone replica has one subscription; one among others has one for each partition of its own", () => {
+test("a replica subscribes to each partition that it is preferred for, or once for all 64", () => {
   const preferred = new Set(Array.from({ length: 64 }, (_, partition) => partition));
   const { follow, subjects } = open(preferred);
   expect(subjects()).toEqual([snapshotSubjects]);

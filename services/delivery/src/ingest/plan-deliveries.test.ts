@@ -35,17 +35,17 @@ describe("planned deliveries", () => {
     expect(plan([snapshot("acme", "a")], endpoints).deliveries).toEqual(["e1 a1 leased", "e2 a1 leased"]);
   });
 
-  it("are behind when the batch has an older one of their lane, or when the lane is in hand", () => {
-    const planned = plan(
-      [snapshot("acme", "a"), snapshot("acme", "a", 2), snapshot("acme", "b")],
-      [endpoint("acme", "e1")],
-      10,
-      ["b"],
-    );
-    expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 a2 behind", "e1 b1 behind"]);
+  it("wait behind an older delivery of their lane in the same batch", () => {
+    const planned = plan([snapshot("acme", "a"), snapshot("acme", "a", 2)], [endpoint("acme", "e1")]);
+    expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 a2 behind"]);
   });
 
-  it("are left to a claim beyond their endpoint's capacity", () => {
+  it("wait behind the deliveries of a lane that this process has in hand", () => {
+    const planned = plan([snapshot("acme", "b")], [endpoint("acme", "e1")], 10, ["b"]);
+    expect(planned.deliveries).toEqual(["e1 b1 behind"]);
+  });
+
+  it("are left to a claim when their endpoint's capacity is used up", () => {
     const planned = plan([snapshot("acme", "a"), snapshot("acme", "b")], [endpoint("acme", "e1")], 1);
     expect(planned.deliveries).toEqual(["e1 a1 leased", "e1 b1 due"]);
   });
@@ -60,7 +60,7 @@ describe("planned deliveries", () => {
     expect([...counts].map(([{ endpointId }, count]) => [endpointId, count])).toEqual([["e1", 2]]);
   });
 
-  it("leave out endpoints whose filter excludes a second snapshot, and list their lanes as excluded", () => {
+  it("leave out endpoints whose filter excludes a document's second snapshot; the plan lists their lanes", () => {
     const filtering = [
       endpoint("acme", "e1", { events: ["snapshot.withheld"] }),
       endpoint("acme", "e2", { documentTypes: ["core/image"] }),

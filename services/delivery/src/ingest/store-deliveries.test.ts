@@ -63,7 +63,7 @@ test("a lane with a new row behind its bearer is expedited before the row's snap
   expect(await store("behind")).toMatchObject([{ tenantId, documentId, sequence }]);
 });
 
-test("a lane is expedited with its row's commit time only if an earlier ingest stored the row", async () => {
+test("a lane is expedited with a snapshot's commit time only if an earlier ingest stored its delivery", async () => {
   expect((await store("behind"))[0]!.knownSince).toBeUndefined();
   expect(await store("known")).toEqual([{ tenantId, documentId, endpointId: "e1", knownSince: committedAt }]);
 });

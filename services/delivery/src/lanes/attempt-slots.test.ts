@@ -4,7 +4,7 @@ import type { EndpointQueue } from "./endpoint-queue.ts";
 
 const waitingQueue = (tenantId: string, readyCount = 1) => ({ tenantId, readyCount }) as EndpointQueue;
 
-it("a freed slot goes to the queue that has waited longest of those whose tenant may use it", () => {
+it("among queues with lanes, the next is the one waiting longest whose tenant has a free slot", () => {
   const slots = new AttemptSlots();
   slots.take("large", 512);
   slots.take("small", 1);

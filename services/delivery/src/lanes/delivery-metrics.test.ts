@@ -16,7 +16,7 @@ function open(registry: Registry) {
   return createDeliveryMetrics({ registry, lanes, endpoints: { listDisabledIds: async () => [] }, queues: [] });
 }
 
-test("a scrape gets the backlog's age by endpoint and its greatest age with one read of the database", async () => {
+test("a scrape reads the backlog once for the age of each endpoint's backlog and the greatest age", async () => {
   const registry = new Registry();
   let reads = 0;
   const backlog = [
@@ -56,7 +56,7 @@ test("while the backlog cannot be read, its ages have no value", async () => {
   }
 });
 
-test("all states in which deliveries end are counted from zero, so that the first increase is seen", async () => {
+test("the counts of delivered, superseded and exhausted deliveries begin with zero", async () => {
   const registry = new Registry();
   open(registry);
   const text = await registry.metrics();

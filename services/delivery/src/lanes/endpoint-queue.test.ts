@@ -137,9 +137,9 @@ it("a probe that has just become due is left to the preferred replica, an overdu
 });
 
 it.each([
-  ["counts as the first when it was enabled between the two", -1, undefined],
-  ["shows that it is gone when it was not enabled between the two", 1, "gone"],
-])("a second 410 of an endpoint %s", (_, offset, event) => {
+  ["counts as the first when the endpoint was enabled between the two", -1, undefined],
+  ["shows that the endpoint is gone when it was not enabled between the two", 1, "gone"],
+])("a second 410 %s", (_, offset, event) => {
   const queue = open();
   const goneAt = now - 300_000;
   queue.applySettings({ maxInFlight: 4, enabledAt: new Date(goneAt - offset) }, now);

@@ -30,7 +30,7 @@ function open() {
   return { queues, gates, deleted };
 }
 
-test("dropping a queue again leaves the next queue of its endpoint as it is", () => {
+test("dropping a queue again does not drop the next queue of its endpoint", () => {
   const { queues } = open();
   const dropped = queues.of(names);
   queues.forgetIdle(dropped);

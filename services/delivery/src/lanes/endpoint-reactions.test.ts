@@ -22,12 +22,12 @@ const endpoint: ManagedEndpoint = {
 const disabled: ManagedEndpoint = { ...endpoint, enabled: false, disabled: { reason: "operator", at: now } };
 
 test.each([
-  ["an endpoint that was deleted counts as disabled", undefined, undefined, true],
-  ["an endpoint that was disabled before counts as disabled", disabled, disabled, true],
-  ["an endpoint that somebody deletes at the same time counts as disabled", endpoint, undefined, true],
-  ["an endpoint that somebody disables at the same time counts as disabled", endpoint, disabled, true],
-  ["an endpoint that somebody changes otherwise at the same time counts as enabled", endpoint, endpoint, false],
-])("after its 410s, %s", async (_title, found, foundLater, isDisabled) => {
+  ["succeeds when it was deleted", undefined, undefined, true],
+  ["succeeds when it was disabled before", disabled, disabled, true],
+  ["succeeds when somebody deletes it at the same time", endpoint, undefined, true],
+  ["succeeds when somebody disables it at the same time", endpoint, disabled, true],
+  ["fails when somebody changes it otherwise at the same time", endpoint, endpoint, false],
+])("disabling an endpoint for its 410s %s", async (_title, found, foundLater, isDisabled) => {
   const find = vi.fn(async () => foundLater).mockResolvedValueOnce(found);
   const endpoints = { find, replace: async () => false } as unknown as Stores["endpoints"];
   const { deliveries, lanes } = {} as Stores;

@@ -81,15 +81,21 @@ it("lets batches wait for capacity at a quick endpoint, first come, first served
   expect(granted).toEqual(["first 100", "second 100"]);
 });
 
-it("a batch waits neither for a slow endpoint nor for a shut one", async () => {
+function pausedQueue(): EndpointQueue {
+  const queue = quickQueue(0);
+  queue.adopt({ ...newGate, pausedUntil: Date.now() + 60_000 });
+  return queue;
+}
+
+it.each([
+  ["slow", () => queueOf(2_000), 2],
+  ["paused", pausedQueue, 0],
+] as const)("a batch does not wait for a %s endpoint", async (_title, openQueue, granted) => {
   // The clock stands still, so a batch that waited here would wait for ever.
   vi.useFakeTimers();
   const reservations = new LaneReservations(bodies);
-  const slow = queueOf(2_000);
-  expect((await reservations.reserve([{ queue: slow, count: 100 }], true)).of("e1")).toBe(2);
-  const shut = quickQueue(0);
-  shut.adopt({ ...newGate, pausedUntil: Date.now() + 60_000 });
-  expect((await reservations.reserve([{ queue: shut, count: 100 }], true)).of("e1")).toBe(0);
+  const reservation = await reservations.reserve([{ queue: openQueue(), count: 100 }], true);
+  expect(reservation.of("e1")).toBe(granted);
   vi.useRealTimers();
 });
 

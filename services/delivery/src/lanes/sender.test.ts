@@ -143,7 +143,7 @@ it("the sender reserves lanes at the pace that an endpoint had before it was idl
   expect(known.of("e0")).toBe(256);
 });
 
-it("leases fewer lanes ahead when bodies take long to be made, even if the endpoint is quick", async () => {
+it("reserves fewer lanes when bodies take long to be made, even if the endpoint answers within 5 ms", async () => {
   const { sender, posted, queues } = await openSender({ body: () => new Promise((end) => setTimeout(end, 300)) });
   sender.take([laneOf(0, 0)], []);
   await vi.waitFor(() => expect(posted).toHaveLength(1), patient);
@@ -153,7 +153,7 @@ it("leases fewer lanes ahead when bodies take long to be made, even if the endpo
   expect(known.of("e0")).toBeLessThan(128);
 });
 
-it("sends a probe at once when it is asked for, with a waiting lane, while another attempt hangs", async () => {
+it("sends a waiting lane as the probe at once when a probe is asked for, while another attempt hangs", async () => {
   const { sender, posted, queues } = await openSender();
   sender.take(
     Array.from({ length: 6 }, (_, n) => laneOf(0, n)),
@@ -183,9 +183,9 @@ it("tells the payload cache of a delivery that has ended, not of one that will b
 });
 
 it.each([
-  ["a 2xx that is recorded counts as one ending", "done", false, 1],
-  ["a 2xx in a lost lane counts as one ending when the end of its row can still be noted", "lost", true, 1],
-  ["a 2xx in a lost lane counts as no ending when its row has ended already", "lost", false, 0],
+  ["a 2xx that is recorded is counted as delivered once", "done", false, 1],
+  ["a 2xx in a lost lane is counted as delivered once when the end of its row can still be noted", "lost", true, 1],
+  ["a 2xx in a lost lane is not counted as delivered when its row has ended already", "lost", false, 0],
 ] as const)("%s", async (_title, journaled, isNoted, endings) => {
   const { sender, posted, registry } = await openSender({ journaled, isNoted });
   sender.take([laneOf(0, 0)], []);
@@ -231,7 +231,7 @@ it.each([
   expect(queue.gate.goneAt).toBe(isDisabled ? undefined : goneAt);
 });
 
-it("a lane that goes on stays in hand when the backoffs of a recovered endpoint cannot be ended", async () => {
+it("a lane going on with its next row stays in hand even if ending a recovered endpoint's backoffs fails", async () => {
   const tried = vi.fn<() => Promise<void>>().mockRejectedValue(new Error("MongoDB does not answer"));
   const { sender, posted, queues } = await openSender({ next: laneOf(0, 0), expediteEndpoint: tried });
   const at = Date.now();

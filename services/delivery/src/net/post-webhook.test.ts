@@ -142,7 +142,7 @@ describe("posting a webhook", () => {
     expect(tookMs).toBeLessThan(3_000);
   });
 
-  it("sends nothing over a connection that is opened only after the deadline", async () => {
+  it("sends no request over a connection that is opened only after the deadline", async () => {
     let posts = 0;
     const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
     await using server = await listen((_request, response) => {
@@ -194,7 +194,8 @@ describe("posting a webhook", () => {
 });
 
 describe("the guard", () => {
-  it("refuses a loopback address in the URL, for which Node calls no lookup", async () => {
+  it("refuses a loopback address in the URL without connecting to it", async () => {
+    // Node calls no lookup for an address in a URL.
     await using server = await listen((_request, response) => response.end());
     await using sender = openPost({ allowCidrs: [] });
     expect((await sender.post(`http://127.0.0.1:${server.port}/`)).failure).toBe("address_refused");
@@ -254,7 +255,7 @@ describe("the guard", () => {
     expect([outcome.status, server.connections(), asked]).toEqual([undefined, 0, 1]);
   });
 
-  it("refuses a name with one special-purpose address among public ones", async () => {
+  it("refuses a name with a special-purpose address beside a public one", async () => {
     await using server = await listen((_request, response) => response.end());
     await using sender = openPost({ allowCidrs: [], names: { "mixed.example": ["8.8.8.8", "127.0.0.1"] } });
     expect((await sender.post(`http://mixed.example:${server.port}/`)).failure).toBe("dns");
@@ -272,7 +273,7 @@ describe("the guard", () => {
     expect(hosts).toEqual([`hooks.example:${server.port}`]);
   });
 
-  it("checks again at the next dial, when the name resolves to another address", async () => {
+  it("checks a name again at the next dial, when it resolves to another address", async () => {
     await using server = await listen((_request, response) => response.writeHead(204, { connection: "close" }).end());
     const names: Record<string, string[]> = { "hooks.example": ["127.0.0.1"] };
     await using sender = openPost({ allowCidrs: ["127.0.0.1/32"], names });

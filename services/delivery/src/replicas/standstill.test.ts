@@ -10,7 +10,7 @@ test("a queue stands still once its front has been the same for five seconds", (
   expect(standstill.note("acme", "b", 10_000)).toBeLessThanOrEqual(10_000);
 });
 
-test("a queue that was forgotten and comes back is measured from its return", () => {
+test("a forgotten queue stands still at the earliest five seconds after it comes back", () => {
   const standstill = new Standstill(5_000);
   standstill.note("acme", "a", 1_000);
   standstill.note("rival", "a", 2_000);

@@ -55,28 +55,34 @@ test.each([
   ["was given up", [fate(1, "exhausted")]],
   ["was delivered late, with the new signature", [fate(1, "delivered", 2)]],
   ["was delivered with both signatures", [fate(1, "delivered"), fate(2, "delivered")]],
-  ["is being sent with the new signature", [fate(1, "delivered"), fate(2, "pending")]],
+  ["is still to be delivered with the new signature", [fate(1, "delivered"), fate(2, "pending")]],
 ])("a snapshot that %s is not sent again", (_, fates) => {
   expect(plan(fates)).toEqual([]);
 });
 
-test("rows that have expired are taken for delivered, unless the endpoint is younger than the snapshot", () => {
+test("a snapshot without delivery rows is sent again, unless the endpoint is younger than the snapshot", () => {
   expect(plan([])).toHaveLength(1);
   expect(plan([], { createdAt: committedAt })).toHaveLength(1);
   expect(plan([], { createdAt: new Date(committedAt.getTime() + 1) })).toEqual([]);
 });
 
-test("exactly the tenant's endpoints with matching filters get a delivery, disabled ones too", () => {
-  const had = [fate(1, "delivered")];
-  expect(plan(had)).toHaveLength(1);
-  expect(plan(had, { events: ["snapshot.withheld"] })).toEqual([]);
-  expect(plan(had, { documentTypes: ["core/image"] })).toEqual([]);
-  expect(plan(had, { tenantId: "other" })).toEqual([]);
-  expect(plan(had, { enabled: false })).toMatchObject([{ standing: "due" }]);
+test.each<[string, Partial<Endpoint>]>([
+  ["of another tenant", { tenantId: "other" }],
+  ["whose events exclude the snapshot", { events: ["snapshot.withheld"] }],
+  ["whose document types exclude the snapshot", { documentTypes: ["core/image"] }],
+])("an endpoint %s gets no new delivery", (_, change) => {
+  expect(plan([fate(1, "delivered")], change)).toEqual([]);
+});
+
+test("a disabled endpoint that has the old signature gets a new delivery, too", () => {
+  expect(plan([fate(1, "delivered")], { enabled: false })).toMatchObject([{ standing: "due" }]);
 });
 
 test("after a second revocation an endpoint that accepted webhook id _r2 gets webhook id _r3", () => {
   const [delivery] = plan([fate(1, "delivered"), fate(2, "delivered")], {}, 3);
   expect(delivery!.webhookId).toMatch(/_4_r3$/);
+});
+
+test("a pending delivery that already has webhook id _r3 is not followed by another with that id", () => {
   expect(plan([fate(1, "delivered"), fate(2, "pending", 3)], {}, 3)).toEqual([]);
 });

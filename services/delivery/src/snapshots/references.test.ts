@@ -37,7 +37,7 @@ describe("a message about snapshots", () => {
     expect(() => parse(change)).toThrow(DomainError);
   });
 
-  it("is read with 64 of the longest tenant ids, sequences and type names", () => {
+  it("is read with 64 references of the longest tenant id, sequence and type name", () => {
     const type = `${"a".repeat(32)}/${"b".repeat(64)}`;
     const longest = { ...sound, tenantId: "a".repeat(32), sequence: 2n ** 53n - 1n, type };
     expect(parseAll(Array.from({ length: 64 }, () => longest))).toHaveLength(64);

@@ -85,7 +85,7 @@ describe.each(pairs)("with unary calls of $name,", ({ door, protocol, connect })
     await left.promise;
   });
 
-  test("a call whose signal has aborted before fails as Canceled, and gRPC clients do not send it", async () => {
+  test("a call with an aborted signal fails as Canceled, and gRPC clients do not send it", async () => {
     const upsertPhrase = vi.fn(() => ({}));
     const { port } = await serve(door, { upsertPhrase });
     const client = connect(port);

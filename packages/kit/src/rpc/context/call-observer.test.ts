@@ -10,7 +10,8 @@ const context = { requestId: "r-1", traceparent: "00-a-b-00", actor: "", role: "
 const endedAfter = (ms: number) => ({
   method: PhraseService.method.upsertPhrase,
   values: createContextValues().set(callContextKey, context),
-  request: { tenantId: "demo", phraseJson: Buffer.from("secret") },
+  // The body is text, because JSON would write bytes as numbers, which no test would recognize.
+  request: { tenantId: "demo", phraseJson: "secret" },
   startedMs: performance.now() - ms,
   span: undefined,
   itemFault: undefined,

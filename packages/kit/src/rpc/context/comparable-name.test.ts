@@ -30,18 +30,18 @@ test.each([
   ["with different letters", "ida", "idb"],
   ["of which one has a Cyrillic letter", "ida", "\u0456da"],
   ["of which one has a space inside", "an na", "anna"],
-])("names %s have different forms", (_, one, other) => {
+])("names %s have different comparable forms", (_, one, other) => {
   expect(comparableName(one)).not.toBe(comparableName(other));
 });
 
-test("no invisible character before, in or after a name changes its form", () => {
+test("no invisible character before, in or after a name changes its comparable form", () => {
   expect(ignorable.length).toBeGreaterThan(4_000);
   for (const character of ignorable) {
     expect(comparableName(`${character}Jo\u0308${character}rg ${character}`)).toBe("j\u00f6rg");
   }
 });
 
-test("each assigned character, its capital, its small letter and its form have the same form", () => {
+test("each assigned character is compared as equal to its capital, small letter and comparable form", () => {
   const assigned = characters.filter((character) => !/[\p{Cn}\p{Co}]/u.test(character));
   const unstable = assigned.filter((character) => {
     const form = comparableName(`a${character}b`);
@@ -51,7 +51,7 @@ test("each assigned character, its capital, its small letter and its form have t
   expect(unstable).toEqual([]);
 });
 
-test("a name has one form, however composed, in capitals, with outer spaces or invisible characters", () => {
+test("a comparable form ignores composition, capitals, outer spaces and outer invisible characters", () => {
   const name = fc.string({ unit: "binary", maxLength: 24 });
   const hidden = fc.array(fc.constantFrom(...ignorable), { maxLength: 4 });
   fc.assert(

@@ -51,17 +51,17 @@ describe.each(doors)("the $name door", (door) => {
     },
   };
   const calls = [
-    { kind: "an answer", method: "UpsertPhrase", call: async (client: Caller) => client.upsertPhrase({}) },
+    { kind: "a unary call", method: "UpsertPhrase", call: async (client: Caller) => client.upsertPhrase({}) },
     { kind: "a stream", method: "ListPhrases", call: async (client: Caller) => collect(client.listPhrases({})) },
   ];
 
-  it.each(calls)("shows a bug in $kind as internal error", async ({ call }) => {
+  it.each(calls)("answers a bug in the handler of $kind with `internal error`", async ({ call }) => {
     const { port } = await serve(door, withBugs);
     const error = await failure(call(connect(port)));
     expect([error.code, error.rawMessage]).toEqual([Code.Internal, "internal error"]);
   });
 
-  it.each(calls)("logs a bug in $kind once, with its cause", async ({ method, call }) => {
+  it.each(calls)("logs a bug in the handler of $kind once, with its cause", async ({ method, call }) => {
     const { log, lines } = logLines("info");
     const { port } = await serve(door, withBugs, { log });
     await failure(call(connect(port)));
@@ -87,7 +87,7 @@ describe.each(doors)("the $name door", (door) => {
     );
   });
 
-  it("answers a call without a deadline at the default one, although the handler ignores its signal", async () => {
+  it("fails a call without a deadline at the default deadline, although its handler ignores the signal", async () => {
     const { port } = await serve(door, { upsertPhrase: () => never }, { defaultTimeoutMs: 50 });
     const error = await failure(connect(port).upsertPhrase({}, { timeoutMs: 0 }));
     expect([error.code, error.rawMessage]).toEqual([Code.DeadlineExceeded, "the deadline passed"]);
@@ -117,7 +117,7 @@ describe.each(doors)("the $name door", (door) => {
     expect(await contextOf({ "x-request-id": "no good id" })).toMatchObject({ requestId });
   });
 
-  it("aborts the signal that a handler holds once its call has been answered", async () => {
+  it("aborts a handler's signal when the call has been answered", async () => {
     const held = Promise.withResolvers<AbortSignal>();
     const upsertPhrase = (_: unknown, { signal }: { signal: AbortSignal }) => {
       held.resolve(signal);
@@ -128,7 +128,7 @@ describe.each(doors)("the $name door", (door) => {
     expect((await held.promise).aborted).toBe(true);
   });
 
-  it("refuses a message of more than 16 MiB", async () => {
+  it("refuses a request of more than 16 MiB", async () => {
     const { port } = await serve(door, { upsertPhrase: () => ({}) });
     // The client's limit is raised, so that the server refuses.
     const transport = opened(createGrpcTransport({ target: `127.0.0.1:${port}`, messageBytesMax: 32 * mib }));
@@ -210,7 +210,7 @@ describe.each(doors)("the $name door", (door) => {
     await stopped;
   });
 
-  it("leaves no timer behind when it has stopped", async () => {
+  it("leaves no timer that keeps the process running when it has stopped", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
     const { stop } = await serve(door, {});
@@ -225,12 +225,12 @@ describe.each(doors)("the $name door", (door) => {
 
 // These tests run at the same time, because they wait.
 describe.concurrent.each(doors)("the $name door", (door) => {
-  it("names the setting when its port is taken", async () => {
+  it("names the setting of its port when that port is taken", async () => {
     const { port } = await serve(door, {});
     await expect(serve(door, {}, { port })).rejects.toThrow(/_PORT: port \d+ of 127.0.0.1 is taken/);
   });
 
-  it("pings its connections, and keeps those that answer, also while they drain", async () => {
+  it("keeps a connection that answers pings, also while that connection drains", async () => {
     const drained = Promise.withResolvers<void>();
     const { port } = await serve(
       door,
@@ -256,7 +256,7 @@ describe.concurrent.each(doors)("the $name door", (door) => {
     expect((await trailers)[0]).toMatchObject({ "grpc-status": "0" });
   });
 
-  it("accepts a caller's deadline after the default one, and the call fails when it has passed", async () => {
+  it("ends a call at its caller's deadline, not at the earlier default deadline", async () => {
     const upsertPhrase = async ({ tenantId }: { tenantId: string }) => {
       if (tenantId === "never") return never;
       await new Promise((resolve) => setTimeout(resolve, 150));

@@ -163,10 +163,11 @@ describe.each(doorsWith(certificateOf(authority, "phrases")))("the $name door un
     expect(refusals()).toEqual([expect.objectContaining({ who: door.admitted, what })]);
   });
 
-  it("shows its health to an identity that may call nothing else", async () => {
+  it("shows its health to an identity that may not call its service", async () => {
     const { port } = await open();
-    const { health } = clientOf(port, as(`spiffe://${domain}/operator`));
-    expect((await health.check({})).status).toBe(Status.SERVING);
+    const client = clientOf(port, as(`spiffe://${domain}/operator`));
+    expect((await client.health.check({})).status).toBe(Status.SERVING);
+    expect((await failure(client.upsertPhrase(demo))).code).toBe(Code.PermissionDenied);
   });
 
   it("tells handlers the identity of the certificate, not one that the metadata state", async () => {
@@ -267,8 +268,8 @@ describe("with a path of identities such as SPIRE and Istio have", () => {
   });
 
   it.each([
-    ["is answered when the caller is set to the path, too", "answered", path],
-    ["is not answered when the caller is set to no path", "not answered", undefined],
+    ["is answered when the same path is set for the caller", "answered", path],
+    ["is not answered when no path is set for the caller", "not answered", undefined],
   ])("a call to a server at that path %s", async (_name, expected, callerPath) => {
     const [mesh] = doorsWith(certificateOf(authority, "phrases", path));
     const { port } = await serve(mesh!, implementation);

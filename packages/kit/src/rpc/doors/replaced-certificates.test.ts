@@ -144,13 +144,13 @@ describe("files that are being written", () => {
   });
 });
 
-describe("an authority that is removed", () => {
+describe("when a certificate authority is removed", () => {
   const endsWithinMs = 5_000;
   const phrasesOf = (issuer: typeof authority) =>
     new TestCertificate(issuer.issue({ uris: [`spiffe://${domain}/phrases`] }), both);
 
   // The next three tests run at the same time, because they wait for the ends of connections.
-  it.concurrent("ends its callers' connections within 5 s, also those with waiting calls, and no others", async () => {
+  it.concurrent("connections with its client certificates, idle or busy, end within 5 s, and no others do", async () => {
     const server = phrasesOf(next);
     const served = await serveAll(server);
     const [revoked, kept] = [asGateway(authority), asGateway(next)];
@@ -181,7 +181,7 @@ describe("an authority that is removed", () => {
     }
   });
 
-  it.concurrent("ends its callers' connections within 5 s of a write of the CA file, read once a second", async () => {
+  it.concurrent("connections with its client certificates end within 5 s of the write of the CA file", async () => {
     const { live, write } = openFiles(next, both);
     const served = await serveAll(live);
     const ends = [];
@@ -193,7 +193,7 @@ describe("an authority that is removed", () => {
     for (const ended of ends) expect((await ended) - written).toBeLessThan(endsWithinMs);
   });
 
-  it.concurrent("ends a connection of HTTP/1.1 that is kept alive", async () => {
+  it.concurrent("a kept-alive HTTP/1.1 connection with its client certificate ends within 5 s", async () => {
     const server = phrasesOf(next);
     const [, { port }] = (await serveAll(server)) as [unknown, { port: number }];
     const { cert, key } = asGateway(authority).value;
@@ -210,7 +210,7 @@ describe("an authority that is removed", () => {
     expect(performance.now() - removed).toBeLessThan(endsWithinMs);
   });
 
-  it("makes our client's next call fail if it issued the server's certificate", async () => {
+  it("our client's next call to a server with its certificate fails", async () => {
     const served = await serveAll(phrasesOf(authority));
     const caller = asGateway(authority);
     for (const { port } of served) {

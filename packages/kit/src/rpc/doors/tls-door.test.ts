@@ -87,7 +87,7 @@ describe("the teams door under TLS", () => {
     expect(port).toBeGreaterThan(0);
   });
 
-  it("stops although a client never finishes its TLS handshake, and closes that connection", async () => {
+  it("stops although a client never finishes its TLS handshake, and closes that client's connection", async () => {
     const { port, stop } = await serveTls({ drainMs: 50 });
     const socket = connectTcp({ host: "127.0.0.1", port });
     await once(socket, "connect");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fitError } from "./fit-error.ts";
 
-test("an error that fits is unchanged", () => {
+test("an error that fits into gRPC trailers is unchanged", () => {
   const error = { message: "no", violations: [{ pointer: "/a", message: "wrong", line: 7 }], metadata: { role: "x" } };
   expect(fitError(error)).toEqual(error);
 });

@@ -20,7 +20,7 @@ test("an error carries its reason, metadata and violations as details of google.
   expect(error.findDetails(RetryInfoSchema)).toEqual([]);
 });
 
-test.each(["unavailable", "exhausted"] as const)("a failure `%s` carries a RetryInfo of 1 s", (kind) => {
+test.each(["unavailable", "exhausted"] as const)("an error of kind `%s` carries a RetryInfo of 1 s", (kind) => {
   const error = toConnectError(new DomainError(kind, "later"));
   expect(error.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 1n, nanos: 0 } }]);
   expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ reason: kind.toUpperCase() }]);

@@ -69,7 +69,7 @@ describe("no further try is made", () => {
     expect(tries).toHaveLength(3);
   });
 
-  test("while no other server answers", async () => {
+  test("while a try is unanswered and no other server answers", async () => {
     const { tries, outcome } = call(noDetour);
     await wait();
     tries[0]!.resolve("answer");

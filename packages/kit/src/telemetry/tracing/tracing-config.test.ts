@@ -20,17 +20,17 @@ describe("tracing", () => {
     expect(read(variables)).toBeUndefined();
   });
 
-  it("adds OTLP's path to the endpoint of all signals", () => {
+  it("adds /v1/traces to OTEL_EXPORTER_OTLP_ENDPOINT", () => {
     expect(read(endpoint)?.url).toBe("http://collector:4318/v1/traces");
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://c/otlp/" })?.url).toBe("https://c/otlp/v1/traces");
   });
 
-  it("takes the endpoint for traces as it is", () => {
+  it("uses OTEL_EXPORTER_OTLP_TRACES_ENDPOINT unchanged, instead of OTEL_EXPORTER_OTLP_ENDPOINT", () => {
     expect(read({ ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://t:1/in" })?.url).toBe("http://t:1/in");
   });
 
   it.each([
-    ["the default sampler while none is named", {}, { isParentBased: true, ratio: 1 }],
+    ["the sampler parentbased_always_on while none is named", {}, { isParentBased: true, ratio: 1 }],
     [
       "the sampler always_off, whose argument has no effect",
       { OTEL_TRACES_SAMPLER: "always_off", OTEL_TRACES_SAMPLER_ARG: "0.5" },
@@ -82,7 +82,7 @@ describe("tracing", () => {
     expect(failure).toBeInstanceOf(ConfigError);
     const { message } = failure as ConfigError;
     for (const name of Object.keys(faulty).filter((each) => !each.includes("TRACES_ENDPOINT"))) {
-      expect(message).toContain(name);
+      expect(message).toContain(`${name} must be`);
     }
     expect(message).not.toContain("hunter2");
   });

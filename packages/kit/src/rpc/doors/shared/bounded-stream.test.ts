@@ -62,7 +62,7 @@ describe.each(doors)("a stream of the $name door to a caller that has stopped re
     await released;
   });
 
-  it("is ended when the caller's host is lost, and so is its connection", async () => {
+  it("is ended, and its connection is closed, when the caller's host is lost", async () => {
     const { port, released } = await serveEndless(door, { pingMs: 100 });
     const proxy = await openTcpProxy(port);
     const session = open(proxy.port);

@@ -29,11 +29,14 @@ function open(grant: object) {
   return { admit, refusals };
 }
 
-it("a grant of methods opens these, and no other of their service", () => {
+it("a grant of a method opens that method, and no other method of its service", () => {
   const { admit, refusals } = open({ methods: ["vidimus.phrases.v1.PhraseService/ListPhrases"] });
   admit(listPhrases);
-  expect(() => admit(upsertPhrase)).toThrow("neither the service nor the method");
-  expect(refusals).toEqual([expect.objectContaining({ reason: "service", who: identity })]);
+  for (const method of [upsertPhrase, getPhrase]) {
+    expect(() => admit(method)).toThrow("neither the service nor the method");
+  }
+  const refusal: unknown = expect.objectContaining({ reason: "service", who: identity });
+  expect(refusals).toEqual([refusal, refusal]);
 });
 
 it("a grant of a service opens all its methods, even beside a grant of single methods", () => {

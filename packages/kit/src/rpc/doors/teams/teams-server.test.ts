@@ -26,19 +26,24 @@ describe("the teams door", () => {
   it("describes its services by reflection", async () => {
     const { port } = await serve(teams, {});
     const client = createClient(ServerReflection, createGrpcTransport({ baseUrl: `http://127.0.0.1:${port}` }));
+    const services = [PhraseService, Health, ServerReflection];
     const ask = async function* () {
       yield { messageRequest: { case: "listServices", value: "*" } } as const;
-      yield { messageRequest: { case: "fileContainingSymbol", value: PhraseService.typeName } } as const;
-      yield { messageRequest: { case: "fileContainingSymbol", value: "no.such" } } as const;
+      for (const { typeName } of [...services, { typeName: "no.such" }]) {
+        yield { messageRequest: { case: "fileContainingSymbol", value: typeName } } as const;
+      }
     };
     const answers = [];
     for await (const { messageResponse } of client.serverReflectionInfo(ask())) answers.push(messageResponse);
     const names = answers[0]?.case === "listServicesResponse" ? answers[0].value.service.map(({ name }) => name) : [];
-    expect(names).toEqual([PhraseService.typeName, Health.typeName, ServerReflection.typeName]);
-    const files = answers[1]?.case === "fileDescriptorResponse" ? answers[1].value.fileDescriptorProto : [];
-    const described = files.map((file) => fromBinary(FileDescriptorProtoSchema, file).name);
-    expect(described).toContain(PhraseService.file.proto.name);
-    expect(answers[2]?.case).toBe("errorResponse");
+    expect(names).toEqual(services.map(({ typeName }) => typeName));
+    for (const [index, { file }] of services.entries()) {
+      const answer = answers[index + 1];
+      const files = answer?.case === "fileDescriptorResponse" ? answer.value.fileDescriptorProto : [];
+      const described = files.map((each) => fromBinary(FileDescriptorProtoSchema, each).name);
+      expect(described).toContain(file.proto.name);
+    }
+    expect(answers[4]?.case).toBe("errorResponse");
   });
 
   it("leaves no rejection unhandled when a call's deadline passes before its body arrives", async () => {
