@@ -66,10 +66,10 @@ describe("an endpoint that fails five times", () => {
   });
 });
 
-describe("an endpoint that cannot be opened", () => {
+describe("an endpoint whose stored secret cannot be opened", () => {
   const remedy = /cannot be opened.*rotate its secret.*delete it/;
 
-  it("gets nothing until it can be opened, unlike its tenant's other endpoints", async () => {
+  it("gets nothing until the secret can be opened, unlike its tenant's other endpoint", async () => {
     const tenantId = "unopened";
     await using receiver = await openReceiver();
     await using other = await openReceiver();

@@ -32,8 +32,10 @@ const register = async (tenantId: string, settings: object = {}) => {
   return { ...made, name: { tenantId, endpointId: made.endpoint!.endpointId } };
 };
 
-test("an endpoint keeps the settings it was registered with", async () => {
+test("an endpoint shows the settings it was registered with", async () => {
   const { name, endpoint } = await register("settings", {
+    name: "Desk",
+    description: "Who reads it",
     events: { names: ["snapshot.usable"] },
     documentTypes: { names: ["core/article"] },
     headers: { values: { Authorization: "Basic eA==" } },
@@ -42,6 +44,9 @@ test("an endpoint keeps the settings it was registered with", async () => {
     disabled: true,
   });
   expect(endpoint).toMatchObject({
+    url,
+    name: "Desk",
+    description: "Who reads it",
     events: ["snapshot.usable"],
     documentTypes: ["core/article"],
     headerNames: ["authorization"],
@@ -64,7 +69,7 @@ test("an endpoint shows no header's value", async () => {
   for (const each of shown) expect(each).not.toContain("eA==");
 });
 
-test("an endpoint that nobody has named is called by its URL's host, also where only names are listed", async () => {
+test("an endpoint that nobody has named has its URL's host and port as name, also in a list of names", async () => {
   const { name, endpoint } = await register("unnamed");
   expect(endpoint?.name).toBe("127.0.0.1:9");
   const { endpoints: listed } = await delivery.endpoints.listEndpoints({ tenantId: name.tenantId, namesOnly: true });
@@ -72,13 +77,16 @@ test("an endpoint that nobody has named is called by its URL's host, also where 
 });
 
 test("an update changes the settings that it names, and leaves the others", async () => {
-  const { name, endpoint } = await register("updating", { maxInFlight: 4, documentTypes: { names: ["core/tag"] } });
+  const kept = { name: "Desk", description: "Who reads it", maxInFlight: 4 };
+  const given = { ...kept, events: { names: ["snapshot.usable"] }, documentTypes: { names: ["core/tag"] } };
+  const { name, endpoint } = await register("updating", given);
+  const others = { ...kept, events: ["snapshot.usable"] };
   const request = { ...name, documentTypes: { names: [] }, ratePerSecond: 3, url: "http://127.0.0.1:10/" };
   const { endpoint: changed } = await delivery.endpoints.updateEndpoint(request, asAdmin);
-  expect(changed).toMatchObject({ url: request.url, documentTypes: [], ratePerSecond: 3, maxInFlight: 4 });
+  expect(changed).toMatchObject({ ...others, url: request.url, documentTypes: [], ratePerSecond: 3 });
   expect(timestampDate(changed!.updatedAt!).getTime()).toBeGreaterThan(timestampDate(endpoint!.updatedAt!).getTime());
   const unlimited = await delivery.endpoints.updateEndpoint({ ...name, ratePerSecond: 0 }, asAdmin);
-  expect(unlimited.endpoint).toMatchObject({ ratePerSecond: 0, url: request.url });
+  expect(unlimited.endpoint).toMatchObject({ ...others, url: request.url, documentTypes: [], ratePerSecond: 0 });
 });
 
 test("a URL of another origin needs the headers given again, and another path does not", async () => {
@@ -107,7 +115,7 @@ test("a URL of another origin needs the headers given again, and another path do
   expect((await move({ url: elsewhere.url })).endpoint).toMatchObject({ url: elsewhere.url });
 });
 
-test("updates at the same time lose none of each other's settings", async () => {
+test("two updates and a disabling at the same time all take effect", async () => {
   const { name } = await register("busy");
   await Promise.all([
     delivery.endpoints.updateEndpoint({ ...name, maxInFlight: 7 }, asAdmin),
@@ -131,7 +139,7 @@ test.each([
   expect(await codeOf(delivery.endpoints.updateEndpoint({ ...name, ...bad }, asAdmin))).toBe("InvalidArgument");
 });
 
-test("a repeated disabling or enabling changes nothing", async () => {
+test("a repeated disabling or enabling leaves the endpoint as it was", async () => {
   const { name } = await register("pausing");
   const { endpoint: first } = await delivery.endpoints.disableEndpoint(name, asAdmin);
   const { endpoint: again } = await delivery.endpoints.disableEndpoint(name, { headers: { "vidimus-role": "owner" } });
@@ -156,6 +164,7 @@ test("editors may only read endpoints", async () => {
   ]);
   expect(new Set(codes)).toEqual(new Set(["PermissionDenied"]));
   expect(await codeOf(endpoints.getEndpoint(name, asEditor))).toBe("answered");
+  expect(await codeOf(endpoints.listEndpoints({ tenantId: name.tenantId }, asEditor))).toBe("answered");
 });
 
 test("integrators may change endpoints at the teams door and at the mesh door", async () => {
@@ -166,7 +175,7 @@ test("integrators may change endpoints at the teams door and at the mesh door", 
   expect(await codeOf(mesh.disableEndpoint(name, asIntegrator))).toBe("answered");
 });
 
-test("another tenant's endpoint is not found by any call", async () => {
+test("getting, changing, testing or deleting another tenant's endpoint is answered NotFound", async () => {
   const { name } = await register("owner");
   const foreign = { ...name, tenantId: "stranger" };
   const { endpoints } = delivery;
@@ -214,7 +223,7 @@ test("the old secret verifies webhooks after a rotation with an overlap, and not
   for (const old of [first, rotation.secret]) expect(signedBy(after!, old).standard).toBe(false);
 });
 
-test("a secret is not rotated with an overlap while an earlier overlap lasts", async () => {
+test("a rotation of a secret with an overlap is refused while an earlier overlap lasts", async () => {
   const { name } = await register("twice");
   await delivery.endpoints.rotateEndpointSecret({ ...name, overlap: durationFromMs(60_000) }, asAdmin);
   expect(await codeOf(delivery.endpoints.rotateEndpointSecret(name, asAdmin))).toBe("FailedPrecondition");
@@ -234,10 +243,10 @@ test("an endpoint is registered although its ping is refused", async () => {
 
 test("a ping has its endpoint's HMACs and headers", async () => {
   await using receiver = await openReceiver();
-  const headers = { values: { "x-team": "news" } };
+  const headers = { values: { "x-team": "news", "x-desk": "north" } };
   const { name, secret } = await register("pinged", { url: receiver.url, headers, verify: true });
   const [webhook] = await receiver.arrivals(1);
-  expect(webhook!.headers).toMatchObject({ "vidimus-event": "endpoint.ping", "x-team": "news" });
+  expect(webhook!.headers).toMatchObject({ "vidimus-event": "endpoint.ping", ...headers.values });
   expect(webhook!.headers).not.toHaveProperty("vidimus-key-id");
   expect(signedBy(webhook!, secret)).toMatchObject({ standard: true, newest: true });
   expect(JSON.parse(webhook!.body.toString())).toEqual({
@@ -248,7 +257,7 @@ test("a ping has its endpoint's HMACs and headers", async () => {
   });
 });
 
-test("a ping that gets no answer says why", async () => {
+test("the result of a ping that gets no answer says why", async () => {
   const { name } = await register("unreachable");
   const { ping } = await delivery.endpoints.testEndpoint(name, asAdmin);
   expect(ping).toMatchObject({ accepted: false, status: 0, failure: "connection" });

@@ -32,7 +32,7 @@ describe("without a broker", () => {
 });
 
 describe("a broker that is away and comes back without its data", () => {
-  it("loses neither the snapshot that is published meanwhile nor the next one", async () => {
+  it("makes delivery lose neither the snapshot that is published meanwhile nor the next one", async () => {
     await using receiver = await openReceiver();
     // Walks over pending snapshots come once a minute, and when the broker is away or back. So the
     // last snapshot comes by its message, unless the walk after the return finds it.
@@ -51,7 +51,7 @@ describe("a broker that is away and comes back without its data", () => {
 });
 
 describe("while signing is off", () => {
-  it("snapshots stay pending in documents, and are sent when it is on again", async () => {
+  it("a snapshot stays pending in documents, and is sent when signing is on again", async () => {
     world.signing.state.off = true;
     await using receiver = await openReceiver();
     await using delivery = await openDelivery(world);

@@ -45,9 +45,11 @@ test("webhooks are sent throughout the two rollouts that replace the KEK", async
   expect(await sealedBy()).toEqual(new Set([newId]));
 
   await using last = await openDelivery(world, {}, { kek: newKek });
+  for (const tenantId of tenants) await publish(world, tenantId);
+  await receiver.arrivals(3 * tenants.length);
   await first[Symbol.asyncDispose]();
   await second.kill();
   for (const tenantId of tenants) await publish(world, tenantId);
-  await receiver.arrivals(3 * tenants.length);
+  await receiver.arrivals(4 * tenants.length);
   expect((await last.endpoints.listEndpoints({ tenantId: "later" })).endpoints).toHaveLength(1);
 });

@@ -32,7 +32,7 @@ function rowOf(documentId: string, sequence: number, createdAt: Date, more: Part
   return { ...names, ...counts, state: "pending", attempts: [], createdAt, ...more };
 }
 
-test("old lanes are given up behind 600 lanes of one due time that have yielded to younger rows", async () => {
+test("old lanes are given up although 600 lanes that have yielded to younger rows come before them", async () => {
   const dueAt = ago(hourMs);
   const yielded = Array.from({ length: 600 }, () => {
     const documentId = randomUUID();

@@ -82,7 +82,7 @@ describe("a row behind the bearer", () => {
     expect(await dueAt()).toEqual(now);
   });
 
-  it("leaves the lane in backoff only if the row may have been stored before the last attempt", async () => {
+  it("leaves the lane in backoff only if an earlier ingest may have stored it before the last attempt", async () => {
     expect(await dueAt(now)).toEqual(inAnHour);
     expect(await dueAt(new Date(attemptedAt.getTime() + 1))).toEqual(now);
   });

@@ -38,7 +38,7 @@ async function takeOver(name: string) {
   return { rows, first, second, lost: lost!, held: held!, until, lease, [Symbol.asyncDispose]: close };
 }
 
-test("a process cannot renew a lease that another one has taken", async () => {
+test("a process cannot renew a lease that another process has taken", async () => {
   await using opened = await takeOver("renewals");
   const { first, second, lost, held, until, lease } = opened;
   expect(await first.renew(lost, new Date(until.getTime() + 1_000))).toBe(false);
@@ -46,7 +46,7 @@ test("a process cannot renew a lease that another one has taken", async () => {
   expect(await second.renew(held, until)).toBe(true);
 });
 
-test("a process cannot release a lease that another one has taken", async () => {
+test("a process cannot release a lease that another process has taken", async () => {
   await using opened = await takeOver("releases");
   const { first, second, lost, held, until, lease } = opened;
   await first.release([lost], new Date());

@@ -55,25 +55,28 @@ it("a snapshot that a replay skips, because ingest has not stored it yet, is the
   });
 });
 
-it("a replay is done while six others wait for disabled or unreachable endpoints", async () => {
+it("a replay is done while six others wait for endpoints that are disabled or answer 503", async () => {
   await using away = await openReceiver((_webhook, response) => response.writeHead(503).end());
   await using receiver = await openReceiver();
   const settled = (tenantId: string) =>
     world.feed.store({ ...snapshotOf(tenantId, randomUUID()), committedAt: new Date(Date.now() - 60_000) });
+  const waiting: { tenantId: string; replayId: string }[] = [];
   for (let n = 0; n < 3; n += 1) {
     const { endpointId } = await delivery.endpoint("stuck", receiver.url);
     await delivery.endpoints.disableEndpoint({ tenantId: "stuck", endpointId }, asAdmin);
-    await start("stuck", endpointId);
+    waiting.push({ tenantId: "stuck", replayId: await start("stuck", endpointId) });
     settled("gone");
-    await start("gone", (await delivery.endpoint("gone", away.url)).endpointId);
+    const { endpointId: failingId } = await delivery.endpoint("gone", away.url);
+    waiting.push({ tenantId: "gone", replayId: await start("gone", failingId) });
   }
   await away.arrivals(1);
   settled("going");
   const { endpointId } = await delivery.endpoint("going", receiver.url);
   expect(await untilDone("going", await start("going", endpointId))).toMatchObject({ delivered: 1n });
+  for (const each of waiting) expect((await log.getReplay(each)).replay?.state).toBe("running");
 });
 
-it("a replay of missing snapshots sends one again after a 503, until the receiver accepts it", async () => {
+it("a replay of missing snapshots sends a snapshot again after a 503, until the receiver accepts it", async () => {
   const tenantId = "back";
   let status = 503;
   await using receiver = await openReceiver((_webhook, response) => response.writeHead(status).end());
@@ -122,7 +125,7 @@ it("a replay is refused when its limits are missing or contradict each other", a
   }
 });
 
-it("while a replay runs, another one of its endpoint is refused with the running one's id", async () => {
+it("while a replay runs, another replay of its endpoint is refused with the running one's id", async () => {
   await using opened = await openUnavailable("ruled");
   const { name } = opened;
   const first = await start(name.tenantId, name.endpointId);
@@ -143,7 +146,7 @@ it("a cancelled replay has the state cancelled, also after a second cancellation
   expect((await log.getReplay(name)).replay?.state).toBe("cancelled");
 });
 
-it("another tenant does not find an endpoint's replays", async () => {
+it("listing the replays of another tenant's endpoint is refused: there is no such endpoint", async () => {
   const { endpointId } = await delivery.endpoint("owner", "http://127.0.0.1:9/hook");
   expect((await log.listReplays({ tenantId: "owner", endpointId })).replays).toEqual([]);
   await expect(log.listReplays({ tenantId: "stranger", endpointId })).rejects.toThrow("there is no such endpoint");

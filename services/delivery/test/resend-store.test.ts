@@ -3,7 +3,7 @@ import { openMongo } from "@vidimus/kit/mongo/mongo";
 import { expect, inject, test } from "vitest";
 import { ResendStore } from "../src/store/resend-store.ts";
 
-test("a snapshot that is noted again before its note is removed stays noted", async () => {
+test("a sent snapshot is not removed when it was added again since it was read as due", async () => {
   const name = testDatabaseName("resends");
   await using mongo = await openMongo({ url: inject("mongoUrl"), database: name, appName: "resend-store-test" });
   await using cleanUp = new AsyncDisposableStack();

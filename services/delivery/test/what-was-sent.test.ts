@@ -107,7 +107,7 @@ test("a delivery shows its last request, computed again, only when the caller as
   expect(second.find(({ name }) => name === "vidimus-attempt")?.value).toBe(again!.headers["vidimus-attempt"]);
 });
 
-test("a receiver's credential is masked in answers and stored rows, even where its echo is cut", async () => {
+test("a receiver's credential is masked in answers and stored deliveries, even where its echo is cut", async () => {
   const tenantId = "echoing";
   const token = "planted-token-0123456789";
   await using receiver = await openReceiver(({ headers }, response) =>
@@ -161,7 +161,7 @@ test("a given secret must be whsec_ and the base64 of 24 to 64 bytes", async () 
   }
 });
 
-test("URL and secret change in one step: neither server gets a webhook with the other's secret", async () => {
+test("URL and secret change in one step: neither server gets a webhook signed with the other's secret", async () => {
   const tenantId = "moved";
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await using old = await openReceiver((_webhook, response) => void released.then(() => response.writeHead(500).end()));
@@ -201,7 +201,7 @@ test("an update with both rotateSecret and a secret is refused", async () => {
   await expect(refused).rejects.toThrow("must not be given when one is to be made");
 });
 
-test("types that the tenant lacks are refused by name, except those that the endpoint has already", async () => {
+test("document types that the tenant lacks are refused and named, except those the endpoint has already", async () => {
   const tenantId = "typed";
   world.feed.ownTypes.set(tenantId, ["acme/recipe"]);
   const types = (...names: string[]) => ({ documentTypes: { names } });

@@ -20,7 +20,7 @@ test("one error names every variable that is missing or wrong", () => {
   );
 });
 
-test("checking has at least two threads, by default and by CHECK_THREADS", () => {
+test("at least two threads check documents, by default and when CHECK_THREADS sets their number", () => {
   expect(readConfig(needed).checkThreads).toBeGreaterThanOrEqual(2);
   expect(readConfig({ ...needed, CHECK_THREADS: "6" }).checkThreads).toBe(6);
   expect(() => readConfig({ ...needed, CHECK_THREADS: "1" })).toThrow("CHECK_THREADS");

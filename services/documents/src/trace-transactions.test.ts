@@ -44,7 +44,7 @@ const link = { traceId: second.slice(3, 35), spanId: second.slice(36, 52) };
 const ofFirst = { traceId: first.slice(3, 35), parentSpanId: first.slice(36, 52), links: [link] };
 const attributes = { "vidimus.tenant.id": "demo", "vidimus.transition.count": 4 };
 
-test("a transaction has one span, in the first recorded trace, with a link to each other recorded one", async () => {
+test("a transaction has one span, in its first recorded trace, with a link to the other recorded trace", async () => {
   const spans = await spansOf((run) => run("demo", requests));
   expect(spans).toMatchObject([ofFirst]);
   expect(attributesOf(spans[0]!)).toMatchObject(attributes);

@@ -65,7 +65,7 @@ test.concurrent("a process that was wrongly taken for dead gets an error, and it
   expect(await service.db.collection("clocks").countDocuments({ tenantId, abandoned: true })).toBe(0);
 });
 
-test.concurrent("other programs' transactions are left alone", async () => {
+test.concurrent("the idle transaction of another program is left alone", async () => {
   const tenantId = tenant();
   await using other = await new MongoClient(inject("mongoUrl"), { appName: "somebody-else" }).connect();
   await using session = other.startSession();

@@ -60,7 +60,7 @@ test("content, links, meta and title are stored as Python's rfc8785 writes what 
   expect(stored.map(String)).toEqual(expected.map(String));
 });
 
-test("GetDocument answers a document as Python's rfc8785 writes it as a whole", async () => {
+test("the whole document that GetDocument answers is what Python's rfc8785 makes of it", async () => {
   const rows = await mongo.db(documents.database).collection("heads").find().toArray();
   const shown: Uint8Array[] = [];
   for (const { documentId } of rows) {

@@ -80,7 +80,7 @@ describe("the feed", () => {
     expect((await changes(tenantId, next.since)).items).toEqual([]);
   });
 
-  test("shows a removal that happens while a reader still reads its first pages", async () => {
+  test("shows withdrawals that happen between a reader's first two pages", async () => {
     const tenantId = "beginning";
     const [first, second] = [await publish(tenantId), await publish(tenantId)];
     const page = await changes(tenantId, "", { limit: 1 });
@@ -93,7 +93,7 @@ describe("the feed", () => {
     ]);
   });
 
-  test("narrowed to a type shows removals of that type only", async () => {
+  test("narrowed to a type shows withdrawals of that type only", async () => {
     const tenantId = "typed";
     const [tagId, articleId] = [await publish(tenantId, tag()), await publish(tenantId)];
     const { since } = await changes(tenantId, "", { type: "core/tag" });
@@ -172,7 +172,7 @@ describe("a reader who waits", () => {
     }
   });
 
-  test("is answered by another replica's change without the broker, too", async () => {
+  test("at a replica without the broker is answered by another replica's publication", async () => {
     const tenantId = "no_broker";
     const options = { mongoUrl: inject("mongoUrl"), natsUrl: "nats://127.0.0.1:1", database: service.database };
     await using deaf = await runPublishing(options);

@@ -45,17 +45,17 @@ const faults: [string, object][] = [
   ["a cut connection", { closeConnection: true }],
 ];
 
-test.each(faults)("after %s the clock is read again", async (_, fault) => {
+test.each(faults)("a confirmed read is repeated after one failure by %s", async (_, fault) => {
   await using _fault = await failFinds(fault, 1);
   expect(await clocks.confirm("acme")).toHaveProperty("tick");
 });
 
-test.each(faults)("after %s and a second one the answer is unavailable", async (_, fault) => {
+test.each(faults)("a confirmed read is unavailable after two failures by %s", async (_, fault) => {
   await using _fault = await failFinds(fault, 2);
   await expect(clocks.confirm("acme")).rejects.toMatchObject({ kind: "unavailable" });
 });
 
-test("when the primary cannot reach a majority in time, the answer is unavailable", async () => {
+test("a confirmed read is unavailable when the primary cannot reach a majority in time", async () => {
   await using _fault = await failFinds({ errorCode: 50 }, 1);
   await expect(clocks.confirm("acme")).rejects.toMatchObject({
     kind: "unavailable",

@@ -70,7 +70,7 @@ describe("on intake", () => {
     });
   });
 
-  test("what callers may not set (status, version, workflow, tenant) is dropped, and all else is kept", async () => {
+  test("status, version, workflow and tenant that a caller sets are dropped, and other meta and content kept", async () => {
     const id = randomUUID();
     const workflow = { workflowId: "x", workflowVersion: 5 };
     const platformOwned = { status: "usable", version: 99, ...workflow, final: true, cause: "correction" };
@@ -108,7 +108,7 @@ describe("on intake", () => {
     );
   });
 
-  test("the wrapped form gets a new id of the platform each time", async () => {
+  test("each create in the wrapped form gets a new UUID from the platform", async () => {
     const { id: _, ...payload } = wire("");
     const body = { version: 1, payload };
     const { documentId } = await create(body);
@@ -126,7 +126,7 @@ describe("on intake", () => {
   });
 
   test.each(["core/newswire", "core/article", "core/image", "core/audio", "core/tag", "core/publisher-site"])(
-    "a new tenant may create a document of type %s with nothing but a title",
+    "a tenant that has set up nothing may create a document of type %s with only a title",
     async (type) => {
       const id = randomUUID();
       await create({ id, type, title: "T" }, { tenantId: "anyone" });
@@ -135,7 +135,7 @@ describe("on intake", () => {
   );
 });
 
-test("a second create of an id is refused, and told whether the content is the same", async () => {
+test("a second create of an id is refused, and the message says whether the content is the same", async () => {
   const id = randomUUID();
   await create(wire(id));
   await expect(failure(create(wire(id)))).resolves.toMatchObject({
@@ -154,7 +154,7 @@ test("a second create of an id is refused, and told whether the content is the s
   });
 });
 
-test("a second create of an id changes nothing", async () => {
+test("a second create of an id leaves the stored document as it was", async () => {
   const id = randomUUID();
   await create(wire(id));
   const before = await heads().findOne({ documentId: id });
@@ -222,10 +222,10 @@ describe("a document is refused", () => {
     ["meta that is no object", { ...wire(id), meta: [] }, "/meta"],
     ["content that is null", { ...wire(id), content: null }, "/content"],
     ["links that are no array", { ...wire(id), links: {} }, "/links"],
-    ["a link that leads nowhere", { ...wire(id), links: [{ rel: "a", type: "b" }] }, "/links/0"],
+    ["a link without id, uri and url", { ...wire(id), links: [{ rel: "a", type: "b" }] }, "/links/0"],
     ["a link without rel", { ...wire(id), links: [{ type: "b", uri: "c:d" }] }, "/links/0/rel"],
     ["an unknown member", { ...wire(id), "a/b": 1 }, "/a~1b"],
-    ["a known key of the wrong kind", { ...wire(id), meta: { source: 7 } }, "/meta/source"],
+    ["a number for meta.source, which is text", { ...wire(id), meta: { source: 7 } }, "/meta/source"],
     ["a block that is no object", { ...wire(id), content: { blocks: ["text"] } }, "/content/blocks/0"],
     ["a wrapped form of another version", { version: 2, payload: {} }, "/version"],
     ["a wrapped form without version", { payload: {} }, "/version"],
@@ -243,7 +243,7 @@ describe("a document is refused", () => {
     expect(error.pointers).toContain(pointer);
   });
 
-  test("with all that is wrong with it at once", async () => {
+  test("with a pointer to each of its faults", async () => {
     const error = await failure(create({ id, title: 7, meta: 1, extra: 2 }));
     expect(new Set(error.pointers)).toEqual(new Set(["/type", "/title", "/meta", "/extra"]));
   });
@@ -253,14 +253,14 @@ describe("a document is refused", () => {
     ["a type of 200 KB", { type: "x".repeat(200_000) }],
     ["20,000 unknown members", Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]))],
     ["20,000 links without rel", { links: Array.from({ length: 20_000 }, () => ({})) }],
-  ])("in less than 12,000 bytes, even for %s", async (_, fault) => {
+  ])("with a message and pointers of less than 12,000 bytes, even for %s", async (_, fault) => {
     const error = await failure(create({ ...wire(id), ...fault }));
     expect(error).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
     expect(error.pointers.length).toBeGreaterThan(0);
     expect(Buffer.byteLength(error.message + error.pointers.join(""))).toBeLessThan(12_000);
   });
 
-  test("and leaves nothing behind", async () => {
+  test("and is not stored", async () => {
     await expect(failure(create({ ...wire(id), meta: [] }))).resolves.toMatchObject({ kind: "invalid" });
     expect(await heads().countDocuments({ documentId: id })).toBe(0);
   });

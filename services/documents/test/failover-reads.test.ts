@@ -65,7 +65,7 @@ async function readsOnSecond(): Promise<number> {
   return inprog.length;
 }
 
-test("the tag of a page and the token of a feed hide nothing when clock and rows come from two primaries", async () => {
+test("neither an entity tag nor a feed token hides a document when clock and rows come from two primaries", async () => {
   const first = await publish();
   const { since } = await readChanges();
   await holdSnapshots("alwaysOn");

@@ -71,7 +71,7 @@ test("a create succeeds though its connection to MongoDB is dropped once", async
   await expect(create(id, "")).resolves.toMatchObject({ documentId: id });
 });
 
-test("a create whose connection to MongoDB is dropped twice is unavailable, and stores nothing", async () => {
+test("a create whose connection to MongoDB is dropped twice is unavailable, and stores no document", async () => {
   const id = randomUUID();
   await failInserts(2, { closeConnection: true });
   await expect(failure(create(id, ""))).resolves.toMatchObject({ code: "Unavailable" });

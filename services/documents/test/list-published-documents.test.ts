@@ -88,7 +88,7 @@ describe("the tag of a page", () => {
     }
   });
 
-  test("is revalidated beside tags of other pages and tenants, each with an answer of its own", async () => {
+  test("is revalidated in one call with tags of other pages and tenants, each answered at its position", async () => {
     for (const tenant of ["own", "other"]) await publishGroups(tenant, [1]);
     const held = async (tenant: string, query: object) => {
       const { etag } = await page(tenant, query);

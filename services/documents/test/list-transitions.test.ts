@@ -50,7 +50,7 @@ test.each([
   expect(await listFor(id, role)).toMatchObject({ mayUpdate });
 });
 
-test("a request may ask for another role than the caller's", async () => {
+test("a caller may ask for the transitions of another role", async () => {
   const documentId = await service.create(tenantId, article());
   const asked = await service.documents.listTransitions({ tenantId, documentId, role: "writer" }, as("editor"));
   expect(asked.transitions.map(({ name }) => name)).toEqual(["submit"]);

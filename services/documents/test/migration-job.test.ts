@@ -10,7 +10,7 @@ const manifest = new URL("../../../deploy/k8s/base/migration/documents.yaml", im
  * When this fails, indexes or `base` have changed: give the Job the expected name. When the columns
  * of rows have changed, raise `base` before that.
  */
-test("the migration Job is named by its version and indexes, so other indexes get another Job", async () => {
+test("the migration Job is named after the database version and indexes, so a change of either renames it", async () => {
   const [, name] = /^ {2}name: (documents-migrate-.*)$/m.exec(await readFile(manifest, "utf8")) ?? [];
   expect(name).toBe(`documents-migrate-${versionName(documentsDatabaseVersion)}`);
   const indexes = { ...documentsDatabaseVersion.indexes, versions: { another: { key: { another: 1 } } } } as const;
@@ -25,7 +25,7 @@ test("the migration Job is named by its version and indexes, so other indexes ge
  * When this fails, the publication keys have changed, and rows that exist lack the columns of new
  * ones: raise `base`, and name all keys here.
  */
-test("the keys of publications are those pinned together with the base version", () => {
+test("the publication keys and the database's base version are those that this test lists together", () => {
   const keys = ["slug", "host", "primary", "tag", "site", "language"];
   expect({ base: documentsDatabaseVersion.base, keys: keyNames }).toEqual({ base: 2, keys });
 });

@@ -109,7 +109,7 @@ describe("among 5,000 publications", () => {
     }
   }
 
-  test("at least 30 % share their updated_at, as the following tests need", () => {
+  test("at least 30 % of those that no writer touches share their updated_at, as the next tests need", () => {
     const count = new Map<string, number>();
     for (const stamp of untouched.values()) count.set(stamp, (count.get(stamp) ?? 0) + 1);
     const sharing = [...untouched.values()].filter((stamp) => (count.get(stamp) ?? 0) > 1).length;

@@ -101,7 +101,7 @@ describe("a document by id", () => {
     expect(included[other]).toEqual(parse((await get(tenantId, other)).documentJson));
   });
 
-  test("with its linked documents keeps its tag until one of these is withdrawn", async () => {
+  test("with its linked documents keeps its entity tag until one of these is withdrawn", async () => {
     const other = await publish(tenantId, article());
     const links = [{ rel: "related", type: "core/article", id: other }];
     const id = await publish(tenantId, article({ links }));
@@ -112,7 +112,7 @@ describe("a document by id", () => {
     expect(await get(tenantId, id, { includeLinks: true, ifNoneMatch: etag })).toMatchObject({ notModified: false });
   });
 
-  test("keeps its tag until it is published again", async () => {
+  test("keeps its entity tag until it is published again", async () => {
     const document = article();
     await publish(tenantId, document);
     const { etag } = await get(tenantId, document.id);
@@ -173,7 +173,7 @@ describe("a collection", () => {
     ["a site's id", () => ({ site }), [2, 1]],
     ["a site's slug", () => ({ site: "main" }), [2, 1]],
     ["a site that no document has", () => ({ site: "other" }), []],
-    ["a language in any case", () => ({ language: "DE-ch" }), [1]],
+    ["a language in another letter case", () => ({ language: "DE-ch" }), [1]],
     ["a slug", () => ({ slug: "named" }), [3]],
     ["several criteria", () => ({ tag: "snow", site: "main", language: "de-ch" }), [1]],
     ["several criteria that nothing meets", () => ({ tag: "snow", slug: "named" }), []],
@@ -229,14 +229,14 @@ describe("a site", () => {
     expect(await refusalOf(siteOf("other.example"))).toEqual(notFound);
   });
 
-  test("is not sent again to a reader that has its tag", async () => {
+  test("is not sent again to a reader that has its entity tag", async () => {
     const tenant = "site_tag";
     await publish(tenant, site("main", ["example.com"]));
     const { etag } = await siteOf("example.com", tenant);
     expect(await siteOf("example.com", tenant, etag)).toMatchObject({ notModified: true, siteJson: new Uint8Array() });
   });
 
-  test("asked for without a host is the only one that is published", async () => {
+  test("is found without a host if it is the only published site", async () => {
     const tenant = "only_site";
     expect(await refusalOf(siteOf("", tenant))).toEqual(notFound);
     const main = await publish(tenant, site("main", ["www.example.com"]));
@@ -244,7 +244,7 @@ describe("a site", () => {
     expect(found).toMatchObject({ id: main, name: "main", slug: "main", version: 1, status: "usable" });
   });
 
-  test("asked for without a host is the primary one of several", async () => {
+  test("is found without a host if it is the primary site among several", async () => {
     const tenant = "primary_site";
     await publish(tenant, site("first", ["first.example"]));
     await publish(tenant, site("second", ["second.example"]));
@@ -261,7 +261,7 @@ describe("a site", () => {
     expect(await refusalOf(siteOf("main.example", tenant))).toEqual(notFound);
   });
 
-  test("asked for without a host is the primary one, though 250 sites were published after it", async () => {
+  test("is found without a host if it is the primary site, though 250 sites were published after it", async () => {
     const many = "many_sites";
     const primary = await publish(many, site("main", ["main.example"], { primary: true }));
     const others = await Promise.all(
@@ -293,7 +293,7 @@ describe("the publication of a site", () => {
   const idAt = async (host: string) =>
     parse((await service.published.getPublishedSite({ tenantId, host })).siteJson)["id"];
 
-  test("is refused with the id of the published site that has its host, until that one is withdrawn", async () => {
+  test("is refused with the id of a published site that has the same host, until that site is withdrawn", async () => {
     const first = await publish(tenantId, site(["a.example", "B.example:8080"]));
     const second = await service.create(tenantId, site(["c.example", "b.EXAMPLE."]));
     expect(await faultsOf(service.take(tenantId, second, "publish"))).toEqual([
@@ -318,7 +318,7 @@ describe("the publication of a site", () => {
     ]);
   });
 
-  test("as the primary one is refused while another primary site is published", async () => {
+  test("as the primary site is refused while another primary site is published", async () => {
     const primary = await publish(tenantId, site(["p.example"], { primary: true }));
     const other = await service.create(tenantId, site(["q.example"], { primary: true }));
     expect(await faultsOf(service.take(tenantId, other, "publish"))).toEqual([
@@ -350,7 +350,7 @@ describe("the publication of a site", () => {
     expect(await take([z.id, "publish", 1], [y.id, "withhold", 1])).toEqual(["error", "error"]);
   });
 
-  test("at the same time as others with its host succeeds for exactly one of them", async () => {
+  test("succeeds for exactly one of eight sites with the same host published at the same time", async () => {
     const own = "at_once";
     const ids = await Promise.all(Array.from({ length: 8 }, () => service.create(own, site(["one.example"]))));
     const taken = await Promise.allSettled(ids.map((id) => service.take(own, id, "publish")));

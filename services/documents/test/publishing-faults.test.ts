@@ -85,7 +85,10 @@ test("an unexpected fault fails the transition and leaves the document as it was
   const documentId = await service.create(tenantId, article());
   await using _fault = await fail(["insert"], { errorCode: 2 }, 1);
   const request = { documentId, name: "publish", expectedVersion: 1, by };
+  const head = () => service.db.collection("heads").findOne({ tenantId, documentId });
+  const before = await head();
   await expect(publishing.transition(tenantId, request)).rejects.toThrow("failCommand");
   expect(await countRows(tenantId)).toEqual({ publications: 0, snapshots: 0, history: 0 });
+  expect(await head()).toEqual(before);
   expect(await publishing.transition(tenantId, request)).toMatchObject({ status: "usable", sequence: 1 });
 });

@@ -336,14 +336,14 @@ describe("the guard fourEyes", () => {
     expect(await failure(publishAs(await createAs({}), "ed"))).toMatchObject({ ...guarded, message });
   });
 
-  test("takes names that differ in case and spaces for one person", async () => {
+  test("takes names that differ in case, spaces and Unicode form for one person", async () => {
     const own = await createAs({ "vidimus-actor": "J%C3%BCrgen" });
     expect(await failure(publishAs(own, "%20JU%CC%88RGEN%20"))).toMatchObject(guarded);
     expect(await publishAs(own, "ed")).toMatchObject({ status: "usable" });
   });
 });
 
-test("a killed document's history says of both versions that they ended", async () => {
+test("a killed document's history says that the published version and the newer draft both ended", async () => {
   const id = await service.create(tenantId, article());
   await take(id, "publish");
   await update(id, 1, article({ id, text: "More." }));

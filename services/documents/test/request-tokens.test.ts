@@ -53,7 +53,7 @@ async function createReturned(): Promise<string> {
 const rows = (name: string, documentId: string) => service.db.collection(name).countDocuments({ tenantId, documentId });
 
 describe("a transition", () => {
-  test("repeated with its token gets its first answer, at another process and after later changes", async () => {
+  test("repeated with its token gets its first answer, at another process and after a later transition", async () => {
     const id = await service.create(tenantId, article());
     const first = await take(service.documents, id, "publish", "p1");
     expect(await take(replica.client, id, "publish", "p1")).toEqual(first);
@@ -118,11 +118,13 @@ describe("a transition", () => {
     expect(await take(service.documents, id, "approve", "a1")).toMatchObject({ status: "approved" });
   });
 
-  const costOf = (id: string) => commands.during(() => take(service.documents, id, "submit", "s1"));
+  const costOf = (id: string, token = "s1") => commands.during(() => take(service.documents, id, "submit", token));
 
   test("costs no extra command for its token", async () => {
     const id = await service.create(tenantId, article());
-    expect(await costOf(id)).toEqual(["find heads", "update heads", "insert history", "commitTransaction"]);
+    const cost = await costOf(id);
+    expect(cost).toEqual(["find heads", "update heads", "insert history", "commitTransaction"]);
+    expect(await costOf(await service.create(tenantId, article()), "")).toEqual(cost);
   });
 
   test("repeated with its token costs two finds and a rollback", async () => {
@@ -146,19 +148,23 @@ describe("an update", () => {
     expect(await rows("versions", id)).toBe(2);
   });
 
-  test("repeated by a role that may edit in no state is refused", async () => {
+  test.each([
+    ["legal", "role_not_allowed"],
+    ["stranger", "unknown_role"],
+  ])("repeated with its token by %s, who may edit in no state, is refused", async (role, reason) => {
     const id = await service.create(tenantId, article());
     await update(service.documents, id, "Two.", "u1");
-    const repeated = update(service.documents, id, "Two.", "u1", 1, "stranger");
-    expect(await failure(repeated)).toMatchObject({ reason: "unknown_role" });
+    expect(await failure(update(service.documents, id, "Two.", "u1", 1, role))).toMatchObject({ reason });
   });
 
-  const costOf = (id: string) => commands.during(() => update(service.documents, id, "Two.", "u1"));
+  const costOf = (id: string, token = "u1") => commands.during(() => update(service.documents, id, "Two.", token));
 
   test("costs no extra command for its token", async () => {
     const id = await service.create(tenantId, article());
     const written = ["update heads", "insert versions", "insert history", "commitTransaction"];
-    expect(await costOf(id)).toEqual(["find heads", "find heads", ...written]);
+    const cost = await costOf(id);
+    expect(cost).toEqual(["find heads", "find heads", ...written]);
+    expect(await costOf(await service.create(tenantId, article()), "")).toEqual(cost);
   });
 
   test("repeated with its token costs four finds", async () => {
@@ -184,9 +190,10 @@ test("a token of more than 64 characters is refused", async () => {
   const id = await service.create(tenantId, article());
   const long = { code: "InvalidArgument", message: expect.stringContaining("64") };
   expect(await failure(take(service.documents, id, "submit", "x".repeat(65)))).toMatchObject(long);
+  expect(await failure(update(service.documents, id, "Two.", "x".repeat(65)))).toMatchObject(long);
 });
 
-test("requests for two documents may have the same token", async () => {
+test("transitions of two documents may have the same token", async () => {
   const ids = await Promise.all([1, 2].map(() => service.create(tenantId, article())));
   using raw = openRpcClient(DocumentService, { target: service.target });
   for (const id of ids) expect(await take(raw, id, "submit", "same")).toMatchObject({ status: "review" });

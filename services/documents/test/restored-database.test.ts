@@ -44,7 +44,7 @@ async function rowsOf(documentId: string) {
   return rows.map(({ sequence, status, pending, signature }) => [sequence, status, pending === true, !!signature]);
 }
 
-test("after a lift above 100 a document's next snapshot is number 101, even if it is its first", async () => {
+test("after a lift of sequences above 100 a document's next snapshot is number 101, even its first", async () => {
   const known = await publish(2);
   const draft = await service.create(tenantId, article());
   expect(await lift(100)).toContain("numbered above 100");
@@ -54,7 +54,7 @@ test("after a lift above 100 a document's next snapshot is number 101, even if i
   expect((await restarted.take(tenantId, draft, "publish")).sequence).toBe(101n);
 });
 
-test("a dry run of a lift changes nothing", async () => {
+test("a dry run of a lift leaves a pending snapshot and the sequence floor as they were", async () => {
   const documentId = await publish(1);
   const [rows, above] = [await rowsOf(documentId), await floor.read()];
   const report = await lift(above + 1_000, { renumberPending: true, dryRun: true });
@@ -62,11 +62,11 @@ test("a dry run of a lift changes nothing", async () => {
   expect([await rowsOf(documentId), await floor.read()]).toEqual([rows, above]);
 });
 
-test("a lift above a number that a document has passed is refused", async () => {
+test("a lift above a number that a document's snapshots have passed is refused", async () => {
   await expect(lift(101)).rejects.toThrow("--above must be 102 at least");
 });
 
-test("a lift above a lower number than the one before changes nothing", async () => {
+test("a lift above 100 after a lift above 200 leaves the sequence floor at 200", async () => {
   expect(await lift(200)).toContain("numbered above 200");
   expect(await lift(100)).toContain("was lifted above 200 before");
   expect(await floor.read()).toBe(200);

@@ -160,12 +160,16 @@ test("the newest generation of a type is read when none is named", async () => {
   }
 });
 
-test("a generation that does not exist, or is another tenant's, is NOT_FOUND", async () => {
+test("a generation that does not exist is NOT_FOUND", async () => {
   await add("absent", "acme/recipe", 0, {});
   for (const request of [{ type: "acme/recipe", generation: 2 }, { type: "acme/none" }]) {
     const call = schemas.getSchemaGeneration({ tenantId: "absent", ...request });
     await expect(failure(call)).resolves.toMatchObject({ code: "NotFound" });
   }
+});
+
+test("another tenant's generation is NOT_FOUND", async () => {
+  await add("owning", "acme/recipe", 0, {});
   const foreign = schemas.getSchemaGeneration({ tenantId: "rival", type: "acme/recipe", generation: 1 });
   await expect(failure(foreign)).resolves.toMatchObject({ code: "NotFound" });
 });
@@ -178,7 +182,7 @@ test("no document is created of a type that has a schema but no workflow", async
 test.each<[string, () => Promise<unknown>, string]>([
   ["a role that may not add one", () => add("bad", "a/b", 0, {}, {}, "editor"), "PermissionDenied"],
   ["a caller without a role", () => add("bad", "a/b", 0, {}, {}, ""), "PermissionDenied"],
-  ["a name without a slash", () => add("bad", "recipe", 0, {}), "InvalidArgument"],
+  ["a type name without a slash", () => add("bad", "recipe", 0, {}), "InvalidArgument"],
   ["an unknown keyword", () => add("bad", "a/b", 0, { requierd: [] }), "InvalidArgument"],
   ["a reference to another server", () => add("bad", "a/b", 0, { $ref: "https://a.example/b" }), "InvalidArgument"],
   ["an asynchronous schema", () => add("bad", "a/b", 0, { $async: true }), "InvalidArgument"],

@@ -25,7 +25,7 @@ describe("SettleSnapshots", () => {
     (await service.feed.getSnapshots({ references: [reference] })).snapshots[0]!;
   const far = "9999-12-31T23:59:59.999Z";
 
-  test("takes a snapshot from pending to signed, also when it is repeated", async () => {
+  test("takes a snapshot from pending to signed, also when the call is repeated", async () => {
     const reference = await publish();
     expect((await read(reference)).pending).toBe(true);
     for (let times = 0; times < 2; times++) {
@@ -34,7 +34,7 @@ describe("SettleSnapshots", () => {
     }
   });
 
-  test("keeps the signature with the highest signing number, whatever their times and order", async () => {
+  test("keeps the signature with the highest signing number, whatever the signing times and order of calls", async () => {
     const reference = await publish();
     // Signing's clock was ahead when it signed with a key that was revoked afterwards.
     const ahead = signatureOf(reference, { keyId: "revoked", signedAt: far });
@@ -53,7 +53,7 @@ describe("SettleSnapshots", () => {
   });
 
   test.each(["first", "second"])(
-    "refuses, as a snapshot's %s signature, one without an endorsement of signing",
+    "refuses a snapshot's %s signature which the signing service has not endorsed",
     async (which) => {
       const [reference, neighbour] = [await publish(), await publish()];
       const genuine = signatureOf(reference);
@@ -119,7 +119,7 @@ describe("SettleSnapshots", () => {
     ["with a reason of 257 characters", { case: "unsendable", value: "x".repeat(257) }],
     [
       "with a signature of 63 bytes",
-      { case: "signature", value: { keyId: "a", statement: "s", value: new Uint8Array(63) } },
+      { case: "signature", value: { keyId: "a", statement: "s", value: new Uint8Array(63), signingNumber: 1 } },
     ],
   ] as const)("refuses a settlement %s", async (_, outcome) => {
     const settled = service.feed.settleSnapshots({ settlements: [{ reference: await publish(), outcome }] });
@@ -208,7 +208,7 @@ describe("ListSnapshots", () => {
     expect(snapshots.map(({ committedAt }) => committedAt)).toEqual(own.map(({ at }) => timestampFromDate(at)));
   });
 
-  test("reads no rows, only its index", async () => {
+  test("finds snapshots in an index alone, without reading their rows", async () => {
     const query = { committedSince: timestampFromDate(new Date(0)) };
     const reads = { "command.find": "snapshots", "command.filter.tenantId": tenant };
     const { entries } = await profiled(service.db, reads, () => list(query));

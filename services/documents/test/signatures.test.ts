@@ -34,7 +34,7 @@ async function publish(tenantId: string, of = service) {
   return { tenantId, documentId, sequence: 1n };
 }
 
-test("a snapshot is handed out with an attestation of its key, version, status and digest", async () => {
+test("a snapshot is handed out with an attestation of its reference, version, status and digest", async () => {
   const reference = await publish("acme");
   await service.take("acme", reference.documentId, "withhold");
   const references = [reference, { ...reference, sequence: 2n }];
@@ -99,10 +99,12 @@ describe("GetSignatures", () => {
   }
 
   test("answers each known snapshot, with its signature if it is signed", async () => {
-    const held = new Map((await read()).map(({ reference, signature }) => [reference!.documentId, signature?.keyId]));
+    const held = new Map(
+      (await read()).map(({ reference, signature }) => [reference!.documentId, signature?.statement]),
+    );
     expect(held).toEqual(
       new Map([
-        [signed.documentId, signatureOf(signed).keyId],
+        [signed.documentId, signatureOf(signed).statement],
         [unsigned.documentId, undefined],
       ]),
     );
@@ -122,6 +124,6 @@ describe("GetSignatures", () => {
   });
 });
 
-test("ListSignatures refuses a page token that is not one of its own", async () => {
+test("ListSignatures refuses a malformed page token", async () => {
   await expect(audit.listSignatures({ pageToken: "x" })).rejects.toMatchObject({ code: Code.InvalidArgument });
 });

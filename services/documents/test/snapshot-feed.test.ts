@@ -74,6 +74,8 @@ describe("GetSnapshots", () => {
         const references = missing.map((documentId) => ({ tenantId: "large", documentId, sequence: 1n }));
         const { snapshots } = await service.feed.getSnapshots({ references });
         expect(snapshots.length).toBeGreaterThan(0);
+        const bytes = snapshots.reduce((sum, { snapshotJson }) => sum + snapshotJson.length, 0);
+        expect(bytes).toBeLessThanOrEqual(4 * 1024 * 1024);
         expect(snapshots.map(({ reference }) => reference?.documentId)).toEqual(missing.splice(0, snapshots.length));
         calls += 1;
       }
@@ -120,7 +122,7 @@ describe("ListPendingSnapshots", () => {
     expect(await walk(1_000, { committedBefore })).toEqual(before);
   });
 
-  test("refuses a token that is not one of its own", async () => {
+  test("refuses a malformed page token", async () => {
     await expect(service.feed.listPendingSnapshots({ pageToken: "x" })).rejects.toThrow("page_token");
   });
 

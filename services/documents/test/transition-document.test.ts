@@ -58,7 +58,7 @@ describe("publishing", () => {
     expect(items[0]).toMatchObject({ id, meta: { status: "usable", version: 1 } });
   });
 
-  test("refuses a document that lacks what its type requires for publication, with the JSON pointer", async () => {
+  test("refuses a document without a member that its type requires for publication, and names the member", async () => {
     const draft = article();
     const id = await service.create(tenantId, { ...draft, meta: { language: "de" } });
     await expect(service.take(tenantId, id, "publish")).rejects.toThrow(/publishValid: \/meta.*slug/);
@@ -77,7 +77,7 @@ describe("publishing", () => {
     await expect(service.take(tenantId, first, "publish")).rejects.toThrow(`slug of published document ${second}`);
   });
 
-  test("lets exactly one win of two documents that come at once under one slug", async () => {
+  test("succeeds for exactly one of two documents that have one slug and are published concurrently", async () => {
     const ids = await Promise.all([1, 2].map(() => service.create(tenantId, article({ slug: "race" }))));
     const settled = await Promise.allSettled(ids.map((id) => service.take(tenantId, id, "publish")));
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -118,13 +118,13 @@ describe("publishing", () => {
 
   test("of an unknown document leaves nothing behind, not even a tick of the clock", async () => {
     expect(await codeOf(service.take("nobody", randomUUID(), "publish"))).toBe(Code.NotFound);
-    for (const name of ["clocks", "history", "publications", "snapshots"]) {
+    for (const name of ["clocks", "heads", "history", "publications", "snapshots", "versions"]) {
       expect(await service.db.collection(name).countDocuments({ tenantId: "nobody" }), name).toBe(0);
     }
   });
 });
 
-test("a published version stays public during an edit", async () => {
+test("a published version stays public while a newer version is a draft", async () => {
   const id = await createPublishedAndEdited();
   const during = (await service.list(tenantId)).find((item) => item.id === id);
   expect(during).toMatchObject({ title: "Snow on the pass", meta: { version: 1 } });

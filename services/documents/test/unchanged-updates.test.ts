@@ -74,12 +74,15 @@ test("an update with what GetDocument shows changes nothing, in whatever form th
       if (id === undefined) return;
       taken += 1;
       const before = await shown(id);
+      const readHistory = () => documents.client.listDocumentHistory({ tenantId, documentId: id });
+      const history = await readHistory();
       for (const bytes of [before, json(JSON.parse(Buffer.from(before).toString()))]) {
         const { document } = await update(id, bytes);
         expect(document).toMatchObject({ version: 1n, status: "approved" });
         expect(document?.documentJson).toEqual(before);
       }
       expect(await shown(id)).toEqual(before);
+      expect(await readHistory()).toEqual(history);
     }),
     { numRuns: 100 },
   );

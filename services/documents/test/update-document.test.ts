@@ -239,8 +239,11 @@ test.each<[string, unknown, string]>([
   expect((await shown(id)).version).toBe(1n);
 });
 
-test("an update of a document that does not exist, or is another tenant's, is NOT_FOUND", async () => {
+test("an update of a document that does not exist is NOT_FOUND", async () => {
   await expect(failure(update(randomUUID(), 1, article))).resolves.toMatchObject({ code: "NotFound" });
+});
+
+test("an update of another tenant's document is NOT_FOUND", async () => {
   const id = await created();
   const request = { tenantId: "rival", documentId: id, expectedVersion: 1n, documentJson: json(article) };
   await expect(failure(documents.client.updateDocument(request))).resolves.toMatchObject({ code: "NotFound" });
@@ -264,8 +267,11 @@ test("pages of a document's versions are newest first, and show each once", asyn
 
 test("the versions of another tenant's document are NOT_FOUND", async () => {
   const id = await created();
-  const foreign = documents.client.listDocumentVersions({ tenantId: "rival", documentId: id });
-  await expect(failure(foreign)).resolves.toMatchObject({ code: "NotFound" });
+  const foreign = { tenantId: "rival", documentId: id };
+  const listed = documents.client.listDocumentVersions(foreign);
+  await expect(failure(listed)).resolves.toMatchObject({ code: "NotFound" });
+  const read = documents.client.getDocumentVersion({ ...foreign, version: 1n });
+  await expect(failure(read)).resolves.toMatchObject({ code: "NotFound" });
 });
 
 test("a version that the document does not have is NOT_FOUND", async () => {

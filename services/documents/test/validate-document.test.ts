@@ -44,7 +44,7 @@ test.each<[string, unknown, boolean, string[]]>([
   ["a wrong shape", { ...article, meta: { slug: 1 } }, false, ["/meta/slug"]],
   ["an unknown type", { ...article, type: "a/b" }, false, ["/type"]],
   ["a wrong id", { ...article, id: "7" }, false, ["/id"]],
-  ["a wrong envelope", [], false, [""]],
+  ["an array in place of an object", [], false, [""]],
 ])("a dry run points to the fault: %s", async (_, value, forPublication, expected) => {
   expect(await pointers(value, forPublication)).toEqual(expected);
 });

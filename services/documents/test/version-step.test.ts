@@ -99,7 +99,7 @@ async function killRewrites(db: Db): Promise<number[]> {
   return left;
 }
 
-test("a release with a database step replaces this one under load, though its rewrite is killed midway", async () => {
+test("a later release replaces this one under load, though its rewrite of the database is killed midway", async () => {
   await using stack = new AsyncDisposableStack();
   const mongo = stack.use(await openMongo({ url: settings.mongoUrl, database, appName: "step-test" }));
   stack.defer(async () => void (await mongo.db.dropDatabase()));

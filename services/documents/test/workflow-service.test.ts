@@ -74,12 +74,18 @@ describe("versions of a workflow", () => {
     expect(await create(tenantId, { transitions: [] }, { expectedVersion: 1 })).toMatchObject({ version: 2 });
   });
 
-  test("are read without a number, and listed, by the newest", async () => {
+  test("include the newest, which is read when no version is named", async () => {
     const tenantId = "newest";
     await create(tenantId, legal);
     await create(tenantId, { transitions: [] }, { expectedVersion: 1 });
     const newest = await workflows.getWorkflowVersion({ tenantId, workflowId: "legal" });
     expect(newest.workflow).toMatchObject({ version: 2, createdBy: "admin@example.com" });
+  });
+
+  test("that are older than the newest are not listed", async () => {
+    const tenantId = "listed";
+    await create(tenantId, legal);
+    await create(tenantId, { transitions: [] }, { expectedVersion: 1 });
     const { workflows: all } = await workflows.listWorkflows({ tenantId });
     expect(all.map(({ workflowId, version }) => [workflowId, version])).toEqual([
       ["editorial", 1],
@@ -198,7 +204,7 @@ describe("an active workflow", () => {
     expect(await codeOf(take(id, "release", "legal"))).toBe(Code.FailedPrecondition);
   });
 
-  test("lets no two published documents share a slug, though it names no such guard", async () => {
+  test("lets no two published documents share a slug, though it names no guard for slugs", async () => {
     const ids = await Promise.all([1, 2].map(() => createChecked("twin")));
     await take(ids[0]!, "release", "legal");
     await expect(take(ids[1]!, "release", "legal")).rejects.toThrow("slugFree");

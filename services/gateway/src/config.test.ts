@@ -39,7 +39,7 @@ test.each([
   "2000::/3",
   "0.0.0.0/1, 128.0.0.0/2, 192.0.0.0/3",
   "::ffff:0.0.0.0/97,128.0.0.0/1",
-])("TRUSTED_PROXIES=%s is refused, as it covers all of IPv4 or IPv6", (text) => {
+])("TRUSTED_PROXIES=%s is refused, as it covers all IPv4 or IPv6 clients", (text) => {
   expect(() => readConfig({ ...needed, TRUSTED_PROXIES: text })).toThrow(/TRUSTED_PROXIES.*every address/);
 });
 
@@ -50,7 +50,7 @@ test.each(["128.0.0.0/1", "0.0.0.0/1,192.0.0.0/3", "2000::/4", "fc00::/7,10.0.0.
   },
 );
 
-test("TRUSTED_PROXIES is a list of ranges", () => {
+test("TRUSTED_PROXIES may have a space after a comma", () => {
   const { trustedProxies } = readConfig({ ...needed, TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8" });
   expect(trustedProxies).toEqual(["10.0.0.0/8", "fd00::/8"]);
 });

@@ -68,7 +68,7 @@ describe("CreateTenant", () => {
 });
 
 describe("CreateApiKey", () => {
-  test("the hash of a key is stored, but its secret part neither with the keys nor in the audit", async () => {
+  test("a key's hash is stored, but the key's secret part neither among the keys nor in the audit", async () => {
     const { apiKey, secret } = await access.createApiKey({
       tenantId: "acme",
       name: "site",
@@ -126,7 +126,7 @@ describe("CreateApiKey", () => {
 });
 
 describe("ListApiKeys", () => {
-  test("all keys come newest first, also the revoked ones", async () => {
+  test("valid and revoked keys are listed together, newest first", async () => {
     await access.createTenant({ tenantId: "list", name: "List" });
     const request = { tenantId: "list", scopes: ["publisher:read"] };
     const first = await access.createApiKey({ ...request, name: "first" });
@@ -221,7 +221,7 @@ describe("RevokeApiKey", () => {
 });
 
 describe("UpdateApiKeyScopes", () => {
-  test("a new set of scopes is in force on every gateway within a second", async () => {
+  test("a scope that is added to a key is in force on every gateway within a second", async () => {
     const { apiKey, secret } = await access.createApiKey({ tenantId: "acme", name: "x", scopes: ["phrases:read"] });
     expect([await read(secret), await read(secret, second)]).toEqual([403, 403]);
     const request = { tenantId: "acme", keyId: apiKey!.keyId, scopes: ["publisher:read", "phrases:read"] };
@@ -305,7 +305,7 @@ describe("RollApiKey", () => {
 });
 
 describe("DisableTenant", () => {
-  test("ends the tenant's keys on every gateway within a second", async () => {
+  test("ends a key of the tenant on every gateway within a second", async () => {
     const key = await newKey(access, "gone");
     expect([await read(key), await read(key, second)]).toEqual([200, 200]);
     await access.disableTenant({ tenantId: "gone" });
@@ -320,7 +320,7 @@ describe("DisableTenant", () => {
     expect(await failure(access.createApiKey(request))).toMatchObject({ code: Code.FailedPrecondition });
   });
 
-  test("is undone by EnableTenant: the tenant's keys are valid again on every gateway", async () => {
+  test("is undone by EnableTenant: a key of the tenant is valid again on every gateway", async () => {
     await access.createTenant({ tenantId: "back", name: "Back" });
     const key = await newKey(access, "back");
     await access.disableTenant({ tenantId: "back" });

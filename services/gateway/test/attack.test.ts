@@ -75,7 +75,7 @@ function endless(total: number): ReadableStream<Uint8Array> {
 }
 
 describe("an attack", () => {
-  test("of slow, large, deep and compressed requests takes at most 64 MiB and does not stop creates", async () => {
+  test("of slow, large, deep and compressed requests takes at most 64 MiB of memory and stops no create", async () => {
     const before = await residentBytes();
     let peak = before;
     const over = new AbortController();

@@ -97,7 +97,7 @@ describe("while MongoDB does not answer", () => {
     expect((await read("vk_nonsense")).status).toBe(401);
   });
 
-  test("a key that is not cached gets 503 until MongoDB answers again, then 200 or 401", async () => {
+  test("a key that is not cached is looked up once MongoDB answers again: 200 if it exists, else 401", async () => {
     expect((await read(unseen)).status).toBe(503);
     cut = false;
     await vi.waitFor(async () => expect((await read(unseen)).status).toBe(200), { timeout: 15_000, interval: 100 });

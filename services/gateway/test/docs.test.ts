@@ -116,7 +116,7 @@ describe("the pages of the API description", () => {
     return html.slice(from, html.indexOf('<details class="op"', from));
   }
 
-  test("describe the members of a call's body with their kinds", async () => {
+  test("describe `id` and `links` in the body of createDocument with their kinds", async () => {
     const section = await sectionOfCreate();
     const body = section.slice(0, section.indexOf("<h5>Answers"));
     expect(body).toMatch(/<code>id<\/code> <span class="kind">string, matches [^<]*, required<\/span> UUID/);
@@ -131,14 +131,14 @@ describe("the pages of the API description", () => {
     expect(section).not.toContain("<details open");
   });
 
-  test("have a form for a call, hidden until the script of the page runs", async () => {
+  test("have a form for a call, hidden without the script of the page", async () => {
     const section = await sectionOfCreate();
     expect(section).toMatch(/<form class="try" data-method="POST" data-path="\/v1\/documents" hidden>/);
   });
 
   const linkOf = async (url: string, init: RequestInit = {}) => (await fetch(url, init)).headers.get("link");
 
-  test("are linked from errors, each at the section of its code, only where they are public", async () => {
+  test("are linked from an error, at the section of its code, only where the pages are public", async () => {
     expect(await linkOf(`${open.url}/nowhere`)).toBe('</docs/errors#NOT_FOUND>; rel="help"');
     expect(await linkOf(`${open.url}/v1/documents`)).toBe('</docs/errors#UNAUTHORIZED>; rel="help"');
     expect(await linkOf(`${open.url}/v1/documents`, { method: "PATCH" })).toContain("#METHOD_NOT_ALLOWED>");
@@ -172,7 +172,7 @@ describe("the pages of the API description", () => {
     ]);
   });
 
-  test("have in a 304 the policy, Cache-Control, ETag and Vary of their 200", async () => {
+  test("have in a 304 of the reference the policy, Cache-Control, ETag and Vary of its 200", async () => {
     const first = await fetch(`${open.url}/docs`);
     const again = await fetch(`${open.url}/docs`, { headers: { "if-none-match": first.headers.get("etag")! } });
     expect(again.status).toBe(304);
@@ -225,7 +225,7 @@ describe("the OpenAPI document", () => {
     for (const { answer, shown } of answerExamples()) expect(shown.length, answer).toBeGreaterThan(0);
   });
 
-  test("names each example of an error after its code, and shows it under the status of that code", () => {
+  test("shows each example of an error under the name and the status of the error's code", () => {
     for (const { status, shown } of answerExamples().filter((each) => each.status >= 400)) {
       for (const [name, { value }] of shown) {
         // `RATE_LIMITED (share)` is another example of RATE_LIMITED.
@@ -277,7 +277,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("describes parameters by their bounds instead of by the gateway's own keywords", () => {
+  test("describes parameters in plain JSON Schema, without the gateway's own keywords", () => {
     const list = api.paths["/v1/documents"]!.get!;
     expect(list.parameters!.find(({ name }) => name === "limit")!.schema).toEqual({
       type: "integer",

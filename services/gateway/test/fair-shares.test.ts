@@ -93,7 +93,7 @@ async function refusedShares(...pools: string[]): Promise<number> {
   return lines.reduce((sum, [, pool = "", count]) => sum + (pools.includes(pool) ? Number(count) : 0), 0);
 }
 
-test("while stalled imports hold their tenant's half of the body memory, another tenant's creates go on", async () => {
+test("while stalled imports hold their tenant's share of the body memory, another tenant's creates go on", async () => {
   const announced = (bytes: number) =>
     Buffer.from(
       requestHead("POST /v1/phrases/import", {
@@ -205,7 +205,7 @@ test("readers that leave before their answers begin free their tenant's share an
   await expect.poll(() => exportsOpen, patient).toBe(0);
 }, 60_000);
 
-test("only a tenant's long polls beyond its share are refused, not its other requests", async () => {
+test("a tenant's long polls beyond its share of 256 are refused, but not its read without a wait", async () => {
   const held = Promise.withResolvers<void>();
   const nothing = { itemsJson: Buffer.from("[]"), since: "t0", hasMore: false };
   publisher.changes = async ({ waitMs }) => {

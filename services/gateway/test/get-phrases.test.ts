@@ -39,10 +39,10 @@ async function tagOf(method = "GET"): Promise<string | null> {
 }
 
 test.each([
-  ["the revision that was read first", { asked: "r1", shown: "r1" }, 'W/"r1-all-json"'],
-  ["a newer revision than was read first", { asked: "r1", shown: "r2" }, 'W/"r2-all-json"'],
-  ["a revision, where none was read first", { asked: "", shown: "r2" }, 'W/"r2-all-json"'],
-])("an export with rows of %s has the tag of its rows", async (_, both, tag) => {
+  ["the revision read before them", { asked: "r1", shown: "r1" }, 'W/"r1-all-json"'],
+  ["a newer revision than was read before them", { asked: "r1", shown: "r2" }, 'W/"r2-all-json"'],
+  ["a revision, with none read before them,", { asked: "", shown: "r2" }, 'W/"r2-all-json"'],
+])("an export whose rows are of %s has the tag of their revision", async (_, both, tag) => {
   Object.assign(revisions, both);
   expect(await tagOf()).toBe(tag);
 });
@@ -52,7 +52,7 @@ test("an export of rows without a revision has no tag", async () => {
   expect(await tagOf()).toBeNull();
 });
 
-test("HEAD has the tag of the revision that was read first, because it reads no rows", async () => {
+test("HEAD has the tag of the revision that an export reads before its rows", async () => {
   Object.assign(revisions, { asked: "r1", shown: "r2" });
   expect(await tagOf("HEAD")).toBe('W/"r1-all-json"');
 });

@@ -29,7 +29,7 @@ describe("InviteMember", () => {
     expect(invitation).toMatchObject({ roles: ["owner"] });
   });
 
-  test("lets an admin give any role but owner", async () => {
+  test("lets an admin give the roles admin, integrator and culture-desk, but not owner", async () => {
     const tenantId = await people.tenant({ ada: ["owner"], bo: ["admin", "writer"] });
     const asAdmin = people.as("bo", "admin");
     await asAdmin.inviteMember({ tenantId, roles: ["admin", "integrator", "culture-desk"] });
@@ -62,16 +62,20 @@ describe("InviteMember", () => {
     await invite();
   });
 
-  test("a tenant that is disabled or does not exist invites nobody", async () => {
+  test("for a disabled tenant is FAILED_PRECONDITION", async () => {
     const tenantId = await people.tenant();
     await accessClient(gateway.grpcPort).disableTenant({ tenantId });
-    const invite = (to: string) => people.members.inviteMember({ tenantId: to, roles: ["writer"] });
-    expect(await refusal(invite(tenantId))).toMatchObject({ code: Code.FailedPrecondition });
-    expect(await refusal(invite("nobody"))).toMatchObject({ code: Code.NotFound });
+    const call = people.members.inviteMember({ tenantId, roles: ["writer"] });
+    expect(await refusal(call)).toMatchObject({ code: Code.FailedPrecondition });
+  });
+
+  test("for a tenant that does not exist is NOT_FOUND", async () => {
+    const call = people.members.inviteMember({ tenantId: "nobody", roles: ["writer"] });
+    expect(await refusal(call)).toMatchObject({ code: Code.NotFound });
   });
 });
 
-describe("an open invitation", () => {
+describe("an invitation", () => {
   test("is not used up by being listed and read", async () => {
     const tenantId = await people.tenant();
     const first = await people.members.inviteMember({ tenantId, roles: ["writer"], note: " Bo, culture " });
@@ -212,7 +216,7 @@ describe("AcceptInvitation", () => {
   test.each([
     ["removed", undefined],
     ["demoted", ["admin"]],
-  ])("is FAILED_PRECONDITION while the inviter, %s since, may not give the role", async (_name, roles) => {
+  ])("is FAILED_PRECONDITION while the inviter, now %s, may not give the role owner", async (_name, roles) => {
     const tenantId = await people.tenant({ ada: ["owner"], cy: ["owner"] });
     const { code } = await people.as("ada", "owner").inviteMember({ tenantId, roles: ["owner"] });
     const ada = { tenantId, memberId: memberId("ada") };
@@ -224,7 +228,7 @@ describe("AcceptInvitation", () => {
     await accept();
   });
 
-  test("succeeds when the inviter was demoted and may still give the roles", async () => {
+  test("succeeds when the inviter was demoted and may still give the role", async () => {
     const tenantId = await people.tenant({ ada: ["owner"], cy: ["owner"] });
     const { code } = await people.as("ada", "owner").inviteMember({ tenantId, roles: ["writer"] });
     await people.members.updateMemberRoles({ tenantId, memberId: memberId("ada"), roles: ["admin"] });

@@ -44,7 +44,7 @@ async function activeAt({ url }: { url: string }): Promise<unknown> {
   return body.active ?? response.status;
 }
 
-test("while signing is down, a restarted gateway serves the last trust list it received", async () => {
+test("while signing is down, a restarted gateway serves the trust list that it had received", async () => {
   const database = testDatabaseName("access");
   answer = listOf(3);
   {
@@ -56,7 +56,7 @@ test("while signing is down, a restarted gateway serves the last trust list it r
   expect(await activeAt(gateway)).toBe("key-3");
 });
 
-test("a list older than one that was served is served neither by that gateway nor by a new one", async () => {
+test("after a gateway has served a list, neither that gateway nor a new one serves an older list", async () => {
   const database = testDatabaseName("access");
   answer = listOf(4);
   await using first = await open(database);
@@ -125,7 +125,7 @@ test("a new list is served although the clock of the gateway was set back", asyn
   await vi.waitFor(async () => expect(await activeAt(gateway)).toBe("key-2"), patient);
 });
 
-test("a slow signing service delays requests by less than 1.5 s while a list is in memory", async () => {
+test("while signing gives no answer, a list in memory is served within 1.5 s", async () => {
   answer = listOf(1);
   await using gateway = await open(testDatabaseName("access"));
   expect(await activeAt(gateway)).toBe("key-1");

@@ -59,7 +59,7 @@ describe("the limit per address", () => {
     expect(await of("203.0.113.9, 192.0.2.3")).toBe(429);
   });
 
-  test("counts all clients of an IPv6 /64 together", async () => {
+  test("counts the clients of an IPv6 /64 together", async () => {
     expect(await of("2001:db8:0:1::1")).toBe(401);
     expect(await of("2001:db8:0:1::2")).toBe(429);
     expect(await of("2001:db8:0:2::2")).toBe(401);

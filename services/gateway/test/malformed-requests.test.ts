@@ -26,7 +26,7 @@ describe("malformed requests", () => {
     ],
     ["two Content-Lengths", `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345`, 400],
     ["a negative Content-Length", `${post}Content-Length: -1\r\n\r\n`, 400],
-    ["a disguised Transfer-Encoding", `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, 400],
+    ["the unknown Transfer-Encoding xchunked", `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, 400],
     ["obsolete line folding", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", 400],
     ["20 KB of headers", `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, 400],
     ["a URL of 20 KB", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 400],
@@ -63,8 +63,8 @@ describe("slow clients", () => {
   const bodyBegun = () => `${head}${auth()}Content-Length: 100\r\n\r\n{`;
 
   test.concurrent.each([
-    ["headers that do not arrive within 5 s", headersOnly, 4_000, 8_000],
-    ["a body that does not arrive within 10 s", bodyBegun, 9_000, 14_000],
+    ["headers that do not arrive within 5 s", headersOnly, 4_990, 8_000],
+    ["a body that does not arrive within 10 s", bodyBegun, 9_990, 14_000],
   ] as const)("get 408 for %s", async (_, text, leastMs, mostMs) => {
     const started = performance.now();
     const answer = await edge.raw(text());

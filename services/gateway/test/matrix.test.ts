@@ -77,10 +77,10 @@ async function call(operation: (typeof operations)[number], headers: Record<stri
 
 describe.each(operations)("$method $url", (operation) => {
   test.each<[string, Record<string, string>]>([
-    ["no header", {}],
-    ["an empty header", { authorization: "" }],
-    ["a scheme alone", { authorization: "Bearer" }],
-    ["another scheme", { authorization: `Token ${mintApiKey().key}` }],
+    ["no Authorization header", {}],
+    ["an empty Authorization header", { authorization: "" }],
+    ["the scheme Bearer alone", { authorization: "Bearer" }],
+    ["the scheme Token instead of Bearer", { authorization: `Token ${mintApiKey().key}` }],
     ["a key without a scheme", { authorization: mintApiKey().key }],
     ["a malformed key", bearer("vk_x_y")],
     ["an unknown key", bearer(mintApiKey().key)],
@@ -100,7 +100,7 @@ describe.each(operations)("$method $url", (operation) => {
     }
   });
 
-  test.each(scopes)("a key of %s alone is allowed only if that is the endpoint's scope", async (scope) => {
+  test.each(scopes)("a key with the scope %s alone is refused unless that is the endpoint's scope", async (scope) => {
     const { status, text } = await call(operation, bearer(byScope.get(scope)!));
     if (scope === operation.scope) {
       expect([401, 403]).not.toContain(status);
@@ -114,7 +114,7 @@ describe.each(operations)("$method $url", (operation) => {
   });
 });
 
-test("there are exactly six scopes, so that a further one is added deliberately", () => {
+test("there are exactly six scopes", () => {
   expect(scopes).toEqual([
     "documents:create",
     "publisher:read",

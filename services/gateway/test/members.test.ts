@@ -59,7 +59,7 @@ describe("ListMembers", () => {
     expect(addresses.toSorted()).toEqual(names.map((_, at) => `${at}@example.org`));
   });
 
-  test("with names_only, the same list has only the id and the name of each member", async () => {
+  test("with names_only, the list has only the id and the name of each member", async () => {
     const tenantId = await people.tenant({ cora: ["owner"], adam: ["writer"] });
     const page = await people.members.listMembers({ tenantId, limit: 5_000, namesOnly: true });
     const whole = (await people.members.listMembers({ tenantId })).members;
@@ -73,8 +73,8 @@ describe("ListMembers", () => {
   });
 
   test.each([
-    ["a limit over 200", { limit: 201 }],
-    ["a limit over 5,000 of names", { limit: 5_001, namesOnly: true }],
+    ["a limit of 201", { limit: 201 }],
+    ["a limit of 5,001 with names_only", { limit: 5_001, namesOnly: true }],
     ["a token that no page gave", { pageToken: "x" }],
     ["a token of another list", { pageToken: "WzEsMV0" }],
   ])("%s is INVALID_ARGUMENT", async (_name, page) => {
@@ -86,13 +86,17 @@ describe("ListMembers", () => {
 });
 
 describe("GetMember", () => {
-  test("finds a member only in the member's tenant, and only for an administrator", async () => {
+  test("finds a member only in the member's tenant", async () => {
     const [tenantId, other] = [await people.tenant(), await people.tenant()];
     await people.join(tenantId, "gaby", ["owner"]);
     const { member } = await people.members.getMember({ tenantId, memberId: memberId("gaby") });
     expect(member).toMatchObject({ memberId: memberId("gaby"), roles: ["owner"] });
     const elsewhere = { tenantId: other, memberId: memberId("gaby") };
     expect(await refusal(people.members.getMember(elsewhere))).toMatchObject({ code: Code.NotFound });
+  });
+
+  test("is PERMISSION_DENIED for a caller in the role writer", async () => {
+    const tenantId = await people.tenant({ gaby: ["owner"] });
     const asWriter = memberClient(gateway.grpcPort, "writer");
     const { code } = await refusal(asWriter.getMember({ tenantId, memberId: memberId("gaby") }));
     expect(code).toBe(Code.PermissionDenied);
@@ -119,8 +123,8 @@ describe("ListMemberships", () => {
   test.each([
     ["no identity", undefined],
     ["an identity without a subject", { issuer: "https://id.example", subject: "" }],
-    ["an identity with a line feed, the separator of its parts", { issuer: "https://id.example\nada", subject: "a" }],
-    ["an identity that is too long", { issuer: "https://id.example", subject: "a".repeat(256) }],
+    ["an identity with a line feed", { issuer: "https://id.example\nada", subject: "a" }],
+    ["an identity with a subject of 256 characters", { issuer: "https://id.example", subject: "a".repeat(256) }],
   ])("for %s is INVALID_ARGUMENT", async (_name, identity) => {
     const call = people.members.listMemberships(identity ? { identity } : {});
     expect(await refusal(call)).toMatchObject({ code: Code.InvalidArgument });
@@ -128,9 +132,9 @@ describe("ListMemberships", () => {
 });
 
 describe("UpdateMemberRoles", () => {
-  /** Makes a tenant in which bo is a writer, and gives bo other roles. */
+  /** Makes a tenant in which bo has two roles, and gives bo two others. */
   async function updated() {
-    const tenantId = await people.tenant({ ada: ["owner"], bo: ["writer"] });
+    const tenantId = await people.tenant({ ada: ["owner"], bo: ["chief", "writer"] });
     const bo = { tenantId, memberId: memberId("bo") };
     const { member } = await people.members.updateMemberRoles({ ...bo, roles: ["editor", "admin", "editor"] });
     return { tenantId, bo, member };
@@ -170,7 +174,7 @@ describe("UpdateMemberRoles", () => {
 });
 
 describe("RemoveMember", () => {
-  test("changes nothing when it is repeated", async () => {
+  test("that is repeated changes no member and is not audited again", async () => {
     const tenantId = await people.tenant({ ada: ["owner"], bo: ["writer"] });
     const bo = { tenantId, memberId: memberId("bo") };
     await people.members.removeMember(bo);
@@ -189,7 +193,7 @@ describe("RemoveMember", () => {
     });
   });
 
-  test("leaves the person's name in the list of names, after all members, until the person comes back", async () => {
+  test("leaves the person's name at the end of the list of names until the person comes back", async () => {
     const tenantId = await people.tenant({ zoe: ["owner"], bo: ["writer"] });
     const names = async (limit = 0) =>
       (await people.members.listMembers({ tenantId, namesOnly: true, limit })).members.map(({ name }) => name);

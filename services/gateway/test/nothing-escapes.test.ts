@@ -62,14 +62,14 @@ const odd: readonly (readonly [name: string, text: () => string, method: string,
     "INVALID_QUERY",
   ],
   [
-    "a parameter of 600 characters without a key",
+    "a parameter of 600 characters and no API key",
     () => get(`/v1/publisher/articles/slug/${long}`),
     "GET",
     401,
     "UNAUTHORIZED",
   ],
   ["an absolute form that leads nowhere", () => get("http://h.example/nowhere"), "GET", 404, "NOT_FOUND"],
-  ["an asterisk", () => get("*").replace("GET", "OPTIONS"), "OPTIONS", 404, "NOT_FOUND"],
+  ["an asterisk as its target", () => get("*").replace("GET", "OPTIONS"), "OPTIONS", 404, "NOT_FOUND"],
   ["CONNECT", () => "CONNECT h.example:443 HTTP/1.1\r\nHost: h.example\r\n\r\n", "CONNECT", 405, "METHOD_NOT_ALLOWED"],
   ["an upgrade", () => get("/nowhere", "Connection: upgrade\r\nUpgrade: websocket\r\n"), "GET", 404, "NOT_FOUND"],
   ["HTTP/2 by prior knowledge", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "", 400, "INVALID_PAYLOAD"],
@@ -123,7 +123,7 @@ describe("an absolute form", () => {
     expect((await send(get("http://h.example?type=core/tag"))).status).toBe(404);
   });
 
-  test("of another scheme is answered 400", async () => {
+  test("with the scheme ftp is answered 400", async () => {
     expect((await send(get("ftp://h.example/v1/documents"))).status).toBe(400);
   });
 });

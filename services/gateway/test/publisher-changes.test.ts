@@ -66,7 +66,7 @@ describe("200", () => {
     expect(asked()).toMatchObject([{ tenantId: "acme", since: "t0", type: "core/image", limit: 2, waitMs: 0 }]);
   });
 
-  test("without parameters documents is asked for the first 50 changes of all types, without a wait", async () => {
+  test("a poll without parameters asks for the first 50 changes of all types, without a wait", async () => {
     expect(await (await poll("")).text()).toBe('{"ok":true,"data":{"items":[],"since":"t0","hasMore":false}}');
     expect(asked()).toMatchObject([{ since: "", type: "", limit: 50, waitMs: 0 }]);
   });

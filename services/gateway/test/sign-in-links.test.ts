@@ -79,7 +79,7 @@ describe("a sign-in code", () => {
     expect(again.member).toMatchObject({ memberId, roles: ["chief"] });
   });
 
-  test("with other roles than the member has is refused as FAILED_PRECONDITION, and the roles stay", async () => {
+  test("is not made with roles other than the member's: FAILED_PRECONDITION; the member's roles stay", async () => {
     const tenantId = await people.tenant();
     const { code } = await people.members.createSignInLink({ tenantId, roles: ["writer"] });
     await people.members.redeemSignInLink({ code });

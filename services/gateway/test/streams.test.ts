@@ -77,7 +77,7 @@ describe("a streamed answer", () => {
   });
 
   test.each(["identity", "gzip", "br"])(
-    "in %s that breaks is cut off, never ended as if it were whole",
+    "in %s that breaks is cut off, not ended as if it were whole",
     async (encoding) => {
       parts = async function* parts() {
         // Noise, which no compressor can hold back for long.

@@ -5,7 +5,7 @@ import { TrustListStore } from "../src/store/trust-list-store.ts";
 
 const listOf = (revision: number) => ({ revision, body: "{}", statement: "s", signature: String(revision) });
 
-test("a list is kept although another gateway inserts an older one at the same time", async () => {
+test("a list prevails over an older list inserted at the same time, and over an older list stored later", async () => {
   await using client = await new MongoClient(inject("mongoUrl")).connect();
   const db = client.db(testDatabaseName("access"));
   const store = new TrustListStore(db);

@@ -74,7 +74,7 @@ const changes: readonly (readonly [name: string, change: (target: Target) => Pro
   ["a revocation", (target) => first.access.revokeApiKey(target), 401],
   ["a roll without overlap", (target) => first.access.rollApiKey(target), 401],
   ["a change of scopes", (target) => first.access.updateApiKeyScopes({ ...target, scopes: ["phrases:read"] }), 403],
-  ["the end of a tenant", ({ tenantId }) => first.access.disableTenant({ tenantId }), 401],
+  ["the disabling of a tenant", ({ tenantId }) => first.access.disableTenant({ tenantId }), 401],
 ];
 
 test.each(changes)(

@@ -139,7 +139,7 @@ describe("several gateways on one budget", () => {
     charge.mockRestore();
   });
 
-  test("a large write worth the whole budget passes although one write has leased a slice before", async () => {
+  test("a large write worth more than the whole budget passes although one write has leased a slice before", async () => {
     const [rate, tenantId] = [{ count: 600, windowMs: 600_000 }, newTenant()];
     const budget = openBudget(rate);
     await budget.charge(tenantId);
@@ -164,7 +164,7 @@ describe("several gateways on one budget", () => {
     },
   );
 
-  test("a refund for a window that has ended is not given to the next one", async () => {
+  test("a refund for a window that has ended is not given to the next window", async () => {
     const [rate, tenantId] = [{ count: 99, windowMs: 600_000 }, newTenant()];
     const budget = openBudget(rate);
     const { endsAt } = await budget.charge(tenantId);
@@ -172,7 +172,7 @@ describe("several gateways on one budget", () => {
     expect((await rowOf(tenantId))?.used).toBe(1);
   });
 
-  test("a slice of a window that has ended is neither spent nor returned into the next one", async () => {
+  test("a slice of a window that has ended is neither spent in the next window nor returned into it", async () => {
     const [rate, tenantId] = [{ count: 200, windowMs: 1_000 }, newTenant()];
     const [first, second] = [openBudget(rate), openBudget(rate)];
     await first.charge(tenantId);

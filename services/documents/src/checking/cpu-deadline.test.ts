@@ -12,7 +12,7 @@ function endOf(share: number): Promise<Overdue> {
   return new Promise((resolve) => new CpuDeadline(worker, deadlineMs, resolve).start());
 }
 
-test("a job that has used up its CPU time is ended for its time", async () => {
+test("a job that has used up its CPU time is ended with the reason time", async () => {
   expect(await endOf(1)).toBe("time");
 });
 
@@ -22,6 +22,6 @@ test("a job that gets its CPU time slowly, as on a busy machine, may use all of 
   expect(performance.now() - started).toBeGreaterThanOrEqual(deadlineMs / 0.03);
 });
 
-test("a job whose thread gets no CPU time is ended as stalled", async () => {
+test("a job whose thread gets no CPU time is ended with the reason stalled", async () => {
   expect(await endOf(0)).toBe("stalled");
 });

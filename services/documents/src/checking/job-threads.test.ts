@@ -71,7 +71,7 @@ test("a tenant does not rest when none of its jobs waits", async () => {
   await run("a2");
 });
 
-test("the bytes of a job are empty for its sender once it runs", async () => {
+test("the bytes of a job are empty for its sender after the job has run", async () => {
   const bytes = new Uint8Array(100_000);
   await threads.run("a", { kind: "schema", field: "a1", bytes });
   expect(bytes.byteLength).toBe(0);

@@ -81,7 +81,7 @@ describe("a document is read and checked alike in a thread and on the event loop
     ["wrong members", request({ content: [], extra: filler })],
     ["a wrong shape", request({ content: { blocks: [{ type: 7 }, { type: "t", data: filler }] } })],
     ["broken JSON", Buffer.from(`{"a":"${filler}`)],
-    ["an integer that cannot be kept", Buffer.from(`{"a":"${filler}","b":[0,9007199254740993]}`)],
+    ["an integer that a double cannot hold", Buffer.from(`{"a":"${filler}","b":[0,9007199254740993]}`)],
   ])("with %s", async (_, json) => {
     const checking = open({ cpuMs: 5_000, heapMiB: 192 });
     expect(json.byteLength).toBeGreaterThan(32 * 1024);
@@ -119,17 +119,27 @@ test("a long document is checked against its built-in shape by the job that read
   expect(counted).not.toContain('kind="check"');
 });
 
-test("a document that fits its built-in shape is still checked for a tenant's own type and for publication", async () => {
+test("a document that fits its built-in shape is still checked against a tenant's own type", async () => {
   const checking = open({ cpuMs: 5_000, heapMiB: 192 });
   const { document } = await checking.readDraft("demo", request({ content: { filler } }), form);
   const own = await checking.checks.check("demo", source("own", { required: ["none"] }), document!, "shape");
   expect(own).toMatchObject([{ pointer: "/none" }]);
+});
+
+test("a document that fits its built-in shape is still checked for publication", async () => {
+  const checking = open({ cpuMs: 5_000, heapMiB: 192 });
+  const { document } = await checking.readDraft("demo", request({ content: { filler } }), form);
   const publication = await checking.checks.check("demo", article, document!, "publication");
   expect(publication.length).toBeGreaterThan(0);
 });
 
-test("a read job lists its bytes for transfer to the thread, and its result lists the content's", async () => {
+test("the bytes of a read job are listed for transfer to its thread", () => {
   const json = new Uint8Array(request({ content: { filler } }));
+  expect(buffersOfJob({ kind: "read", json, form })).toEqual([json.buffer]);
+});
+
+test("the content that a read job returns is listed for transfer from its thread", () => {
+  const json = request({ content: { filler } });
   let owned: readonly ArrayBuffer[] = [];
   let content: Uint8Array | undefined;
   runJob({ kind: "read", json, form }, (report, buffers = []) => {
@@ -137,7 +147,6 @@ test("a read job lists its bytes for transfer to the thread, and its result list
     owned = buffers;
   });
   expect(owned).toContain(content?.buffer);
-  expect(buffersOfJob({ kind: "read", json, form })).toEqual([json.buffer]);
 });
 
 /** How many threads have the niceness of checking, 5 above the process's, by Linux' `/proc`. */
@@ -157,7 +166,7 @@ const twig = { properties: { a: { $ref: "#/$defs/node" } } };
 const doubling = { $defs: { node, twig }, properties: { content: { $ref: "#/$defs/node" } } };
 
 describe("a job that reaches a limit", () => {
-  test("of time refuses its own document, but no other one of the type", async () => {
+  test("of time refuses its own document, but not another document of the same type", async () => {
     const checking = open();
     const type = source("acme", doubling);
     await expect(checking.checks.check("demo", type, endless, "shape")).resolves.toEqual([
@@ -179,7 +188,7 @@ describe("a job that reaches a limit", () => {
     expect(logged).toMatchObject([{ tenantId: "demo", outcome: "time", type: "acme" }]);
   });
 
-  test("reports the faults that it found before", async () => {
+  test("of time reports the violations that it had found", async () => {
     const checking = open();
     const wrong = { ...doubling, required: ["none"] };
     const found = await checking.checks.check("demo", source("wrong", wrong), endless, "shape");
@@ -188,12 +197,12 @@ describe("a job that reaches a limit", () => {
     expect(complete).toMatchObject([{ pointer: "/none" }]);
   });
 
-  test("before it found a fault does not make a version publishable", async () => {
+  test("of time in a check for publication gives a violation, even if the check had found none", async () => {
     const found = await open().checks.check("demo", source("late", {}, doubling), endless, "publication");
     expect(found).toMatchObject([{ pointer: "", message: expect.stringContaining("more than 300 ms") }]);
   });
 
-  test("of memory refuses its own document, but not the next one", async () => {
+  test("of memory refuses its own document, but not the next document", async () => {
     const checking = open({ cpuMs: 10_000, heapMiB: 16 });
     await expect(checking.readDraft("demo", request(values([], 300_000)), form)).rejects.toMatchObject({
       kind: "invalid",
@@ -204,7 +213,7 @@ describe("a job that reaches a limit", () => {
     });
   });
 
-  test("while it compiles a schema refuses the schema", async () => {
+  test("of time while it compiles a schema refuses the schema", async () => {
     const some = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`p${i}`, { type: "string", maxLength: i }]));
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`q${i}`, { properties: some }]));
     const schema = Buffer.from(JSON.stringify({ properties: many }));
@@ -229,7 +238,7 @@ test("a tenant's documents are checked while another tenant's jobs take all the 
   await hostile;
 });
 
-test("threads check at a lower priority than the event loop", async () => {
+test("a thread that checks has a lower priority than the event loop", async () => {
   const checking = open();
   await checking.readDraft("demo", request({ content: { filler } }), form);
   expect(await loweredThreads()).toBe(1);
@@ -257,7 +266,7 @@ test("a job that meets a bug fails only its own document, as unavailable", async
   await expect(checking.checks.check("demo", source("d", {}), small, "shape")).resolves.toEqual([]);
 });
 
-test("a thread without a job for 30 s ends, and is started again for the next job", async () => {
+test("a thread without a job for 30 s ends, and the next job starts a new thread", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const checking = open();
   const read = () => checking.readDraft("demo", request({ content: { filler } }), form);
@@ -271,6 +280,7 @@ test("a thread without a job for 30 s ends, and is started again for the next jo
   vi.useRealTimers();
   await vi.waitFor(async () => expect(await loweredThreads()).toBe(0), patient);
   await expect(read()).resolves.toMatchObject({ documentId: id });
+  expect(await loweredThreads()).toBe(1);
 });
 
 test("the end of checking rejects waiting and running jobs as unavailable, and leaves no thread", async () => {

@@ -13,12 +13,16 @@ test("an empty page token names the first page", () => {
   expect(pagePosition("", all)).toBeUndefined();
 });
 
-test("a token whose values name no position, or that cannot be decoded, is refused", () => {
-  expect(() => pagePosition(encodeOpaqueToken([1]), () => undefined)).toThrow("page_token must be one");
+test("a page token whose values name no position is refused", () => {
+  const read = () => undefined;
+  expect(() => pagePosition(encodeOpaqueToken([1]), read)).toThrow("page_token must be one that an earlier page gave");
+});
+
+test("a page token that cannot be decoded is refused", () => {
   expect(() => pagePosition("AAAA", all)).toThrow("page_token must be one that an earlier page gave");
 });
 
-test("a page has as many items as the limit says, or the default number for a limit of 0", () => {
+test("the page size is the limit, or the default for a limit of 0", () => {
   expect([0, 1, 200].map((limit) => pageSize(limit, documentPages))).toEqual([50, 1, 200]);
 });
 

@@ -14,7 +14,7 @@ function failingWith(...errors: Error[]) {
 
 const noPrimary = new MongoServerSelectionError("no primary", {} as unknown as TopologyDescription);
 
-test("a commit that finds no primary is repeated until a primary tells its outcome", async () => {
+test("a commit that twice finds no primary succeeds at its third attempt", async () => {
   const { session, commitTransaction } = failingWith(noPrimary, noPrimary);
   await commit(session);
   expect(commitTransaction).toHaveBeenCalledTimes(3);

@@ -47,7 +47,7 @@ test("errors.proto lists every reason that a service gives a DomainError as a li
   expect(reasonsInCode().filter((reason) => !listed.has(reason))).toEqual([]);
 });
 
-test("the table of docs/errors.md has every kind of failure, and no other", () => {
+test("the table of RPC errors in docs/errors.md has every kind of failure, and no other", () => {
   const kinds = Array.from(sectionOf("RPC errors").matchAll(/^\| `(\w+)`/gm), ([, kind = ""]) => kind);
   expect(kinds.toSorted()).toEqual([...errorKinds, "internal"].toSorted());
 });

@@ -16,7 +16,7 @@ test.each([
   expect(kindOf(schema)).toBe(kind);
 });
 
-test("members of arrays and of alternatives are listed", () => {
+test("the members of every alternative are listed, also when it is an array of objects", () => {
   const row = { type: "object", required: ["language"], properties: { language: { type: "string" } } };
   const html = renderSchema({
     anyOf: [

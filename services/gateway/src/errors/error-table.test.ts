@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { DomainError, errorKinds } from "@vidimus/kit/errors";
+import { DomainError, errorKinds, type Violation } from "@vidimus/kit/errors";
 import { toConnectError } from "@vidimus/kit/rpc/errors/error-table";
 import { expect, test } from "vitest";
 import { toHttpError } from "./error-table.ts";
@@ -20,14 +20,17 @@ const expected = {
   deadline_exceeded: "TIMEOUT",
 } as const;
 
-test.each(errorKinds)("the kind %s has one public code, whether the gateway or an RPC failed with it", (kind) => {
-  const error = new DomainError(kind, "why");
-  for (const fault of [error, toConnectError(error)]) {
-    const { code, message } = toHttpError(fault, "POST");
-    expect(code).toBe(expected[kind]);
-    expect(message).toBe(code === "INTERNAL" ? "internal error" : "why");
-  }
-});
+test.each(errorKinds)(
+  "a POST that fails with %s gets one public code, whether the gateway or an RPC failed",
+  (kind) => {
+    const error = new DomainError(kind, "why");
+    for (const fault of [error, toConnectError(error)]) {
+      const { code, message } = toHttpError(fault, "POST");
+      expect(code).toBe(expected[kind]);
+      expect(message).toBe(code === "INTERNAL" ? "internal error" : "why");
+    }
+  },
+);
 
 test("an invalid input is INVALID_QUERY for methods without a body", () => {
   const error = new DomainError("invalid", "why");
@@ -35,8 +38,11 @@ test("an invalid input is INVALID_QUERY for methods without a body", () => {
 });
 
 test("the violations of an invalid input are the details of its answer", () => {
-  const error = new DomainError("invalid", "why", { violations: [{ pointer: "/language", message: "is odd" }] });
-  expect(toHttpError(error, "PUT").details).toEqual([{ pointer: "/language", message: "is odd" }]);
+  const violations: Violation[] = [
+    { pointer: "/language", message: "is odd" },
+    { pointer: "/text", message: "is not there", reason: "missing" },
+  ];
+  expect(toHttpError(new DomainError("invalid", "why", { violations }), "PUT").details).toEqual(violations);
 });
 
 test.each([
@@ -56,7 +62,7 @@ test('an unexpected error is answered "internal error"', () => {
   expect([code, message]).toEqual(["INTERNAL", "internal error"]);
 });
 
-test("an unexpected error is kept as the cause of the answered one, for the log", () => {
+test("an unexpected error is kept as the cause of the error that is answered", () => {
   expect(toHttpError(bug, "GET").cause).toBe(bug);
 });
 

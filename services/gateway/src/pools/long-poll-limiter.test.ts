@@ -57,13 +57,20 @@ test("the time that a poll waits does not count as time of its request", async (
   expect(waiting.request.startedAt).toBeLessThanOrEqual(100 + performance.now() - pausedAt);
 });
 
-test("a poll whose client leaves, or had left before the poll, ends and releases its share", async () => {
+test("a poll whose client leaves ends and makes room for the next poll", async () => {
   const limiter = open(2);
   const waiting = exchange();
   const result = poll(limiter, waiting);
   waiting.leave();
   expect(await result).toBeUndefined();
-  expect(await poll(limiter, waiting)).toBeUndefined();
+  expect(await poll(limiter, exchange(), async () => "news")).toBe("news");
+});
+
+test("a poll whose client is gone already does not wait, and makes room for the next poll", async () => {
+  const limiter = open(2);
+  const gone = exchange();
+  gone.leave();
+  expect(await poll(limiter, gone)).toBeUndefined();
   expect(await poll(limiter, exchange(), async () => "news")).toBe("news");
 });
 
@@ -103,7 +110,7 @@ test("a poll is refused with UNAVAILABLE before it begins when other tenants hav
   await Promise.all(waiting);
 });
 
-test("a poll whose work fails rejects with the failure and releases its share", async () => {
+test("a poll whose work fails rejects with the failure and makes room for the next poll", async () => {
   const limiter = open(2);
   for (let times = 0; times < 3; times += 1) {
     await expect(poll(limiter, exchange(), () => Promise.reject(new Error("down")))).rejects.toThrow("down");

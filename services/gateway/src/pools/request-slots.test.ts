@@ -33,7 +33,7 @@ test("a tenant that is alone may have every slot", async () => {
   expect(granted).toEqual(["acme", "acme", "acme", "acme"]);
 });
 
-test("a released slot goes to a tenant that holds less than half before one that asked earlier", async () => {
+test("a tenant with less than half of the slots goes before one with at least half that asked earlier", async () => {
   const [first, second] = await takeMany("acme", 4);
   const waiting = [take("acme"), take("acme"), take("rival"), take("rival")];
   granted.length = 0;

@@ -24,7 +24,7 @@ test("a tenant may take again what it released", () => {
   expect(() => bodies.take("acme", 1)).toThrow(expect.objectContaining({ code: "RATE_LIMITED" }));
 });
 
-test("a refusal is counted as one of an exhausted pool or of a tenant's share", async () => {
+test("refusals are counted apart: those of an exhausted pool, and those of a tenant's share", async () => {
   const registry = new Registry();
   const { bodies } = openPools(registry, { bodyBytes: 8 * mib });
   bodies.take("acme", 4 * mib);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { LocalLimit } from "./local-limit.ts";
 
-test("a window lets no more than its count pass until it ends", () => {
+test("when a window allows three uses of a key, the fourth is refused until the window ends", () => {
   let now = 0;
   const limit = new LocalLimit({ count: 3, windowMs: 1_000 }, () => now);
   expect([1, 2, 3, 4].map(() => limit.take("a").allowed)).toEqual([true, true, true, false]);
-  now = 400;
-  expect(limit.take("a")).toEqual({ allowed: false, remaining: 0, resetMs: 600 });
+  now = 999;
+  expect(limit.take("a")).toEqual({ allowed: false, remaining: 0, resetMs: 1 });
   now = 1_000;
   expect(limit.take("a")).toEqual({ allowed: true, remaining: 2, resetMs: 1_000 });
 });

@@ -86,7 +86,7 @@ test("the store is asked about a used-up budget as soon as its window has ended"
   expect(charges).toHaveLength(asked + 1);
 });
 
-test("the store is not asked about waiting large writes when single ones found the budget used up", async () => {
+test("waiting large writes are refused without the store when single writes found the budget used up", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { budget, charges } = open({ gate: promise });
   const first = budget.charge("acme");
@@ -134,7 +134,7 @@ test("a large write is charged whole or not at all", async () => {
   expect(charges).toEqual([[1], [1], [9], [8]]);
 });
 
-test("a large write together with its charge as one write costs at most the whole budget", async () => {
+test("a write larger than an unused budget passes and costs the whole budget", async () => {
   const { budget, charges } = open();
   await budget.charge("acme");
   expect((await budget.chargeWhole("acme", 500)).allowed).toBe(true);
@@ -261,7 +261,7 @@ test("a slice that was returned with a failed charge is not returned again", asy
   expect(charge.mock.calls.map(([{ returned }]) => returned?.lease)).toEqual([undefined, "a", undefined]);
 });
 
-test("a failure of the store is reported with how many charges it lets pass", async () => {
+test("a failure of the store is reported with the number of charges that the failure lets pass", async () => {
   const { budget, store, onOpen } = open();
   vi.spyOn(store, "charge").mockRejectedValue(new Error("down"));
   const first = budget.charge("acme");

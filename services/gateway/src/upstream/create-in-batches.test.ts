@@ -131,7 +131,8 @@ test("a call carries at most 1 MiB of large documents", async () => {
   const { calls, push } = gatedDocuments();
   const first = push("acme", "a1", { bytes: 700_000 });
   await turn();
-  const later = [400, 400, 400, 1_048].map((kb, index) => push("acme", `a${index + 2}`, { bytes: kb * 1_000 }));
+  const half = 512 * 1024;
+  const later = [half, half, half, half + 1].map((bytes, index) => push("acme", `a${index + 2}`, { bytes }));
   for (let index = 0; index < 4; index += 1) {
     await turn();
     calls[index]!.answer();

@@ -104,7 +104,7 @@ describe("a page that was read twice without a change", () => {
     return service;
   }
 
-  it("is answered from the cache once documents has confirmed its tag", async () => {
+  it("is answered from the cache once the documents service has confirmed its tag", async () => {
     const { page, etagOf, compared, readWith } = await keptPage();
     const [plain, held] = await Promise.all([page(), page("", etagOf())]);
     expect([plain, held].map(textOf)).toEqual(['["demo","",1]', '["demo","",1]']);
@@ -112,7 +112,7 @@ describe("a page that was read twice without a change", () => {
     expect(readWith).toHaveLength(2);
   });
 
-  it("is not cached after a change until it was again read twice without one", async () => {
+  it("is cached again after a change only once it was read twice without another change", async () => {
     const { page, publish, compared } = await keptPage();
     publish();
     expect(textOf(await page())).toBe('["demo","",2]');
@@ -125,7 +125,7 @@ describe("a page that was read twice without a change", () => {
     expect(compared).toHaveLength(2);
   });
 
-  it("is answered to a client with an outdated tag, after one comparison", async () => {
+  it("is answered from the cache to a client with an outdated tag, after one comparison of tags", async () => {
     const { page, etagOf, compared, readWith } = await keptPage();
     const answered = await page("", "stale");
     expect([textOf(answered), answered.notModified]).toEqual(['["demo","",1]', false]);

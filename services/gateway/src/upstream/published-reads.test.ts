@@ -47,7 +47,7 @@ describe("reads that come together", () => {
     ]);
   });
 
-  it("are asked for again when they did not fit into one answer", async () => {
+  it("go out again, without those already answered, when one answer did not hold them all", async () => {
     const { reads, batches } = documents(2);
     const ids = ["a", "b", "c", "d", "e"];
     const answers = await Promise.all(ids.map((id) => reads.getPublishedDocument(byId(id))));
@@ -69,7 +69,7 @@ describe("reads that come together", () => {
     expect(batches).toEqual([3, 1, 2, 1]);
   });
 
-  it("by id do not share a call with reads by slug or with links", async () => {
+  it("by id do not share a call with reads by slug, nor with reads that include linked documents", async () => {
     const { reads, batches } = documents(64);
     const bySlug: Item = { tenantId: "demo", by: { case: "slug", value: { type: "core/tag", slug: "s" } } };
     const linked = Array.from({ length: 9 }, (_, n) => ({ ...byId(`linked ${n}`), includeLinks: true }));
@@ -79,7 +79,7 @@ describe("reads that come together", () => {
   });
 });
 
-it("readers of the feed at one position share a call, but none that began before they asked", async () => {
+it("readers of the feed at one position share a call that begins after all of them asked", async () => {
   const asked: string[] = [];
   const gates: (() => void)[] = [];
   const unused = () => Promise.reject(new Error("not asked here"));
@@ -148,7 +148,7 @@ it("a second call for the same changes goes out once the first one has run for 1
 });
 
 describe("readers of one site", () => {
-  it("share a call, but not with readers of another host", async () => {
+  it("share a call, but not with readers of another site", async () => {
     const asked: string[] = [];
     const unused = () => Promise.reject(new Error("not asked here"));
     const reads = batchReads({

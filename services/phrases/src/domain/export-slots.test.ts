@@ -41,7 +41,7 @@ test("an export that waits beyond its tenant's share delays no export of another
   expect(await ninth).toBe("exhausted");
 });
 
-test("when an export of a tenant ends, only the first of its waiting ones begins", async () => {
+test("when an export ends, only the first waiting export of its tenant begins", async () => {
   const [first] = await hold("acme", 8);
   const [ninth, tenth] = [kindOf(slots.take("acme", never)), kindOf(slots.take("acme", never))];
   first![Symbol.dispose]();

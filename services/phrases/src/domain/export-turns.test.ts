@@ -54,7 +54,7 @@ test("tenants with waiting steps take turns", async () => {
   expect(names()).toEqual(["a3", "b3"]);
 });
 
-test("a tenant's step waits neither for the step of one other tenant nor for the rest after it", async () => {
+test("a tenant's step starts while another tenant's step runs, and while that tenant rests after it", async () => {
   for (const name of ["a1", "a2", "a3", "a4"]) void step(name);
   expect(names()).toEqual(["a1"]);
   await vi.advanceTimersByTimeAsync(20);

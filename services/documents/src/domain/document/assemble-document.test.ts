@@ -22,7 +22,7 @@ function whole(more: { [member: string]: JsonValue }): JsonValue {
   return { ...value, id: documentId, type: "core/article", ...more };
 }
 
-test("a joined document is canonical, with status and version stamped into meta", () => {
+test("a document joined from its parts is canonical JSON, with status and version stamped into meta", () => {
   const meta = { ...value.meta, status: "usable", version: 7 };
   expect(assembleDocument(parts, stamp).bytes).toEqual(canonicalJson(whole({ meta })));
   const updatedAt = new Date("2026-01-05T10:00:00.007Z");

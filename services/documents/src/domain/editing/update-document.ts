@@ -61,7 +61,10 @@ export async function updateDocument(deps: UpdateDocumentDeps, edit: Edit): Prom
 
 /** Whether the caller's role may edit in some state of the workflow. */
 function mayEver(workflow: WorkflowDefinition, { by }: Edit): boolean {
-  return workflow.states.keys().some((state) => mayAct(workflow, by.role, workflow.edit.get(state)));
+  const isEditable = (state: string) => workflow.states.get(state) !== "terminal";
+  return workflow.states
+    .keys()
+    .some((state) => isEditable(state) && mayAct(workflow, by.role, workflow.edit.get(state)));
 }
 
 function isRefusal(error: unknown): boolean {

@@ -32,7 +32,7 @@ const knownType = (name: string) => ({
   workflow: { workflowId: "default", workflowVersion: 1 },
 });
 
-test("an unexpected error at a tenant's items fails only these items", async () => {
+test("an unexpected error in the items of one tenant fails only these items", async () => {
   const fault = new TypeError("schema is not iterable");
   const types = {
     find: async (tenantId: string, name: string) => {
@@ -55,7 +55,7 @@ test("an unexpected error at a tenant's items fails only these items", async () 
   expect(inserted).toEqual(["demo", "rival"]);
 });
 
-test("a batch looks a type up once for each tenant, however many documents are of it", async () => {
+test("a batch looks up a type once for each tenant, however many documents have that type", async () => {
   const lookedUp: string[] = [];
   const types = {
     find: async (tenantId: string, name: string) => {

@@ -29,14 +29,14 @@ test.each<[string, string, string]>([
   ["surrogates in the wrong order", String.raw`["\ude00\ud83d"]`, "/0"],
   ["a lone surrogate in a name", String.raw`{"a":{"\ud83d":1}}`, "/a/\ufffd"],
   ["__proto__", '{"a":{"__proto__":{"admin":true}}}', "/a/__proto__"],
-  ["__proto__ in disguise", String.raw`{"\u005f_proto__":1}`, "/__proto__"],
+  ["__proto__ with an escaped letter", String.raw`{"\u005f_proto__":1}`, "/__proto__"],
   ["an overflow", '{"a/b":{"c~d":1e400}}', "/a~1b/c~0d"],
   ["a negative overflow", "[-1E+309]", "/0"],
   ["2^53 + 1", '{"n":[0,9007199254740993]}', "/n/1"],
   ["-(2^53 + 1)", "[-9007199254740993]", "/0"],
-  ["the largest 64-bit number", '{"id":18446744073709551615}', "/id"],
+  ["the largest unsigned 64-bit integer", '{"id":18446744073709551615}', "/id"],
   ["an integer of 60 digits", `[${"1234567890".repeat(6)}]`, "/0"],
-])("what cannot be kept is refused with its pointer: %s", (_, text, pointer) => {
+])("a value or name that cannot be stored is refused with its pointer: %s", (_, text, pointer) => {
   expect(refusal(text)).toMatchObject({ kind: "invalid", pointers: [pointer] });
 });
 
@@ -58,8 +58,10 @@ test("a byte order mark is named in the refusal", () => {
   expect(refusal("\ufeff{}").message).toContain("byte order mark");
 });
 
-test("a message that cuts a quotation of the body is still well-formed Unicode", () => {
-  expect(refusal(`{"😀😀😀😀😀😀":${"😀".repeat(30)}`).message.isWellFormed()).toBe(true);
+test("a refusal that quotes half of a surrogate pair of the body is still well-formed Unicode", () => {
+  const { message } = refusal(`{"😀😀😀😀😀😀":${"😀".repeat(30)}`);
+  expect(message.isWellFormed()).toBe(true);
+  expect(message).toContain("\ufffd");
 });
 
 test(`nesting beyond ${depthMax} levels is refused, however deep, without a stack overflow`, () => {
@@ -137,7 +139,7 @@ test("the canonical form of a document is its own canonical form", () => {
   );
 });
 
-test("an integer is taken if the stored number equals it, as a value or as text, and refused if not", () => {
+test("an integer is taken if its nearest double equals it, as a number or as text, and else refused", () => {
   const large = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n });
   fc.assert(
     fc.property(large, (integer) => {

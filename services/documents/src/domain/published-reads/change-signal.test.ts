@@ -37,7 +37,7 @@ describe("a listener", () => {
     return heard.map((wakening) => wakening === "signalled");
   }
 
-  test("hears signals of its type only, or of all types if it names none", async () => {
+  test("hears signals of its own type but not of another, or of any type if it names none", async () => {
     expect(await heardBy("core/tag")).toEqual([true, false, true]);
     expect(await heardBy("core/image")).toEqual([false, false, true]);
   });
@@ -46,7 +46,7 @@ describe("a listener", () => {
     expect(await heardBy("")).toEqual([true, true, true]);
   });
 
-  test("is woken within a second without a signal, together with other tenants' listeners", async () => {
+  test("is woken within a second without a signal, together with another tenant's listener", async () => {
     vi.useFakeTimers();
     try {
       const changes = new ChangeSignal();
@@ -78,7 +78,7 @@ describe("a listener", () => {
     expect(await waiting).toBe("elapsed");
   });
 
-  test("is ended by close, whether it began before close or after", async () => {
+  test("is woken by close, whether it was created before or after close", async () => {
     const changes = new ChangeSignal();
     using before = changes.listen("acme", "");
     changes.close();

@@ -29,7 +29,7 @@ test("the keys of an article are its slug, language, tags and sites", () => {
   });
 });
 
-test("a site has keys for its hosts, in normal form, and for being primary; an article has neither", () => {
+test("a site, unlike an article, has keys for its hosts, in normal form, and for being primary", () => {
   const meta = { slug: "main", language: "de", hosts: ["WWW.Example.com", "example.com:8080", "none/"], primary: true };
   const { host, primary } = readKeys("core/publisher-site", { meta, links: [] });
   expect(host).toEqual(["www.example.com", "example.com"]);

@@ -103,7 +103,7 @@ async function mirror(deps: ListPublishedChangesDeps, type: string, polls: numbe
 
 const commits = fc.array(fc.array(fc.nat(ids.length - 1), { maxLength: 3 }), { maxLength: 2 });
 
-test("a reader that follows every token, also of empty answers, ends with what is published", async () => {
+test("a reader that follows every token, also of empty answers, ends with the documents that are published", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(commits, { maxLength: 60 }), fc.constantFrom("", "core/tag"), async (schedule, type) => {
       const { deps, published } = newsroom(schedule);
@@ -120,7 +120,7 @@ test("a reader that has all changes of a type costs only clock reads while anoth
   expect(counts()).toEqual({ asked: 21, listed: 1 });
 });
 
-test("a listing begins after the changes of other types that an empty answer has examined", async () => {
+test("a listing begins after the changes of other types that an empty answer has passed over", async () => {
   const [tag, article] = [[[0]], [[3]]];
   const { deps, listedAfter } = newsroom([tag, [], [], [], article, [], tag]);
   await mirror(deps, "core/tag", 2);

@@ -74,7 +74,7 @@ test("a request without a tag gets a tag that matches at the next request", asyn
   expect(await tagOf(deps, { ifNoneMatch: etag })).toEqual({ etag, notModified: true });
 });
 
-test("a process that remembers no clock reads it before the page", async () => {
+test("a process that remembers no clock reads the clock before the page", async () => {
   const deps = stores(at(7), undefined, [7]);
   await tagOf(deps);
   expect(deps.looks).toEqual(["clock", "page"]);
@@ -108,7 +108,7 @@ describe("the clock is confirmed", () => {
     ["in ifNoneMatch", { ifNoneMatch: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
     ["in knownTag", { knownTag: pageEtag(new Date(8), query) }, ["clock", "confirm", "page"]],
   ])(
-    "before the page, when the request shows a later tick than the clock that was read: %s",
+    "before the page, when the request shows a later tick than the clock's first reading: %s",
     async (_, more, looks) => {
       const deps = stores(at(7), at(7), [7]);
       await tagOf(deps, more);
@@ -127,7 +127,7 @@ describe("the clock is confirmed", () => {
     expect(deps.looks).toEqual(looks);
   });
 
-  test("when tags are only compared, too, if one is newer than the clock that was read", async () => {
+  test("also when only tags are compared, if a tag is newer than the clock's first reading", async () => {
     const deps = stores(at(7), at(7), []);
     const ifNoneMatch = pageEtag(new Date(confirmedMs), query);
     expect(await currentEtag(deps, "acme", { ...request, ifNoneMatch })).toBe(ifNoneMatch);
@@ -146,7 +146,7 @@ describe("a cursor", () => {
     return { looks: deps.looks, page };
   }
 
-  test("reads at its own moment or the clock's, whichever is later, and the next cursor keeps that", async () => {
+  test("reads at its own moment or the clock's, whichever is later, and the next cursor keeps that moment", async () => {
     const { looks, page } = await read(cursorAt(40n), { ...at(7), moment: 30n });
     expect(looks).toEqual(["page at 40 behind"]);
     expect(decodeCursor(page.nextCursor, walk)?.moment).toBe(40n);
@@ -161,17 +161,17 @@ describe("a cursor", () => {
   });
 
   test.each([
-    ["of another walk", cursorAt(40n, walkOf(["core/image", noFilter, null]))],
+    ["of another type", cursorAt(40n, walkOf(["core/image", noFilter, null]))],
     ["of another updatedSince", cursorAt(40n, walkOf([type, noFilter, 5]))],
     ["that is malformed", "nonsense"],
-  ])("%s starts with the newest document, or is refused if the request asks for that", async (_, cursor) => {
+  ])("%s starts at the newest document, or is refused with refuseForeignCursor", async (_, cursor) => {
     expect((await read(cursor, at(7))).looks).toEqual(["page"]);
     await expect(read(cursor, at(7), { refuseForeignCursor: true })).rejects.toThrow(
       "cursor must be the nextCursor of a page of the same collection and filters",
     );
   });
 
-  test("ahead of the database's clock starts with the newest document, or is refused if the request asks", async () => {
+  test("ahead of the database's clock starts at the newest document, or is refused with refuseForeignCursor", async () => {
     expect((await read(cursorAt(60n), at(7))).looks).toEqual(["page at 60 behind", "page"]);
     await expect(read(cursorAt(60n), at(7), { refuseForeignCursor: true })).rejects.toThrow("cursor must be");
   });

@@ -4,7 +4,7 @@ import { type ClaimingSite, hostFaults, checkSites, type SiteClaim } from "./sit
 const claim = (documentId: string, hosts: string[], isPrimary = false): SiteClaim => ({ documentId, hosts, isPrimary });
 const claiming = (...args: Parameters<typeof claim>): ClaimingSite => ({ claim: claim(...args), hosts: args[1] });
 
-test("a host of another published site is refused, and the fault names the site", () => {
+test("a host of another published site is refused, and the fault names that site", () => {
   const faults = checkSites([claim("a", ["x.example"])], new Set(["b"]), [claiming("b", ["y.example", "x.example"])]);
   expect([...faults]).toEqual([
     ["b", [{ pointer: "/meta/hosts/1", message: "is x.example, a host of published site a" }]],
@@ -25,7 +25,7 @@ test("a host that a site loses in a batch is free for the batch's other sites, w
   }
 });
 
-test("of two sites of a batch that claim the same host and to be primary, only the second is refused", () => {
+test("of two sites of a batch with conflicting claims, only the second is refused", () => {
   const sites = [claiming("a", ["x.example"], true), claiming("b", ["x.example"], true)];
   expect([...checkSites([], new Set(["a", "b"]), sites)]).toEqual([
     [

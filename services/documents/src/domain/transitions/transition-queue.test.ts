@@ -157,7 +157,7 @@ describe("the queue", () => {
     await Promise.all(repeated);
   });
 
-  test("finishes what did not fit before later requests, even when a conflict comes between", async () => {
+  test("finishes what did not fit into a transaction before later requests, even after a conflict", async () => {
     const { transition, batches } = queueOver(async (requests, attempt) => {
       if (attempt === 2) throw new TransactionConflict(undefined, true);
       return requests.map((one) => (attempt === 1 && one.documentId === "z" ? undefined : transitionedOf(one)));

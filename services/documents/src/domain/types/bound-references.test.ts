@@ -14,7 +14,7 @@ test.each<[string, (reference: JsonObject) => JsonObject]>([
   ["anyOf and not", (reference) => ({ anyOf: [reference], not: reference })],
   ["if and else", (reference) => ({ if: reference, else: reference })],
   ["dependentSchemas", (reference) => ({ dependentSchemas: { a: reference, b: reference } })],
-])("references that multiply to more schemas for one value than the maximum are refused: %s", (_, again) => {
+])(`references that apply more than ${appliedSchemasMax} schemas to one value are refused: %s`, (_, again) => {
   expect(() => boundReferences(doubling(40, again))).toThrow(`more than ${appliedSchemasMax} schemas`);
   expect(() => boundReferences(doubling(5, again))).not.toThrow();
 });

@@ -13,9 +13,8 @@ function stepsOf(check: ReturnType<typeof schemaCheck>, tier: Tier): (number | u
 }
 
 test("progress is called after each compilation, and with the faults so far after each check but the last", () => {
-  const check = schemaCheck(schemas);
-  expect(stepsOf(check, "shape")).toEqual([undefined]);
-  expect(stepsOf(check, "publication")).toEqual([undefined, 0, undefined, 1, undefined]);
+  expect(stepsOf(schemaCheck(schemas), "shape")).toEqual([undefined]);
+  expect(stepsOf(schemaCheck(schemas), "publication")).toEqual([undefined, 0, undefined, 1, undefined]);
 });
 
 test("progress gets the shape faults of a large document before its check for publication", () => {

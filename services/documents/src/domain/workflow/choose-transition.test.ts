@@ -64,7 +64,7 @@ describe("in the default workflow", () => {
     const status = from[0]!;
     const isOut = ["usable", "withheld"].includes(status);
     const document = { head: { version: 1, status }, ...(isOut ? { lastPublished: { version: 1, status } } : {}) };
-    const allRoles = ["writer", "editor", "chief", "legal", "system", "owner", "admin", "reader", ""];
+    const allRoles = ["writer", "editor", "chief", "legal", "system", "integrator", "owner", "admin", "reader", ""];
     const allowed = allRoles.filter((role) => kindOf(() => plan(document, name, 1, role)) === "no error");
     expect(allowed.toSorted()).toEqual(roles.toSorted());
   });
@@ -121,7 +121,7 @@ test("where last published version and head are both possible, expectedVersion d
   });
 });
 
-test("an expectedVersion that the transition does not act on is a conflict that names the version there", () => {
+test("a wrong expectedVersion is a conflict that names a version on which the transition can act", () => {
   expect(() => plan(edited, "withhold", 2)).toThrow("version 2 was expected, but version 1 stands there, usable");
   expect(() => plan(withheld, "publish", 3)).toThrow("version 3 was expected, but version 1 stands there, withheld");
   expect(() => plan(draft, "publish", 9)).toThrow("version 9 was expected, but version 1 stands there, draft");

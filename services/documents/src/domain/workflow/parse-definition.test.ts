@@ -31,13 +31,27 @@ describe("a definition", () => {
       ["legal-check", "working"],
     ]);
     expect(parseDefinition({ states, transitions: [check, publish] }).states).toEqual(expected);
-    const listed = { ...states, draft: { kind: "working" }, usable: { kind: "published" } };
+    const listed = {
+      ...states,
+      draft: { kind: "working" },
+      usable: { kind: "published" },
+      withheld: { kind: "withdrawn" },
+      cancelled: { kind: "terminal" },
+    };
     expect(parseDefinition({ states: listed, transitions: [check] }).states).toEqual(expected);
   });
 
   test("names the roles that may create and, by state, edit", () => {
-    const ruled = { create: ["writer"], states: { draft: { kind: "working", edit: [] } }, transitions: [] };
-    expect(parseDefinition(ruled)).toMatchObject({ create: ["writer"], edit: new Map([["draft", []]]) });
+    const ruled = {
+      create: ["writer"],
+      states: { draft: { kind: "working", edit: ["editor"] }, usable: { kind: "published", edit: [] } },
+      transitions: [],
+    };
+    const edit = new Map([
+      ["draft", ["editor"]],
+      ["usable", []],
+    ]);
+    expect(parseDefinition(ruled)).toMatchObject({ create: ["writer"], edit });
   });
 
   test("may leave out the roles that create and edit", () => {
@@ -56,7 +70,7 @@ describe("a definition", () => {
 
   test.each<[string, unknown, string[]]>([
     ["is no object", [], ["", "/transitions"]],
-    ["has unknown members", { transitions: [], colour: 1 }, ["/colour"]],
+    ["has an unknown member", { transitions: [], colour: 1 }, ["/colour"]],
     [
       "gives a fixed state another kind",
       { states: { draft: { kind: "terminal" } }, transitions: [] },
@@ -73,7 +87,11 @@ describe("a definition", () => {
     ["has a transition to an unknown state", having({ to: "nowhere" }), ["/transitions/0/to"]],
     ["has a transition from no state", having({ from: [] }), ["/transitions/0/from"]],
     ["has a transition out of a terminal state", having({ from: ["draft", "cancelled"] }), ["/transitions/0/from/1"]],
-    ["has a transition from usable back to work", having({ from: ["usable"], to: "draft" }), ["/transitions/0/from/0"]],
+    [
+      "has a transition from usable to a working state",
+      having({ from: ["usable"], to: "draft" }),
+      ["/transitions/0/from/0"],
+    ],
     ["withholds what was not published", having({ from: ["draft"], to: "withheld" }), ["/transitions/0/from/0"]],
     ["has an unknown guard", having({ guards: ["moonIsFull"] }), ["/transitions/0/guards/0"]],
     [
@@ -82,12 +100,12 @@ describe("a definition", () => {
       ["/transitions/0/guards/0"],
     ],
     [
-      "has a guard without its argument",
+      "has a guard with an empty argument",
       having({ guards: [{ metaPresent: [] }] }),
       ["/transitions/0/guards/0/metaPresent"],
     ],
-    ["has roles that are no names", having({ roles: ["Chief!"] }), ["/transitions/0/roles/0"]],
-    ["lets a role create that is no name", { create: ["A"], transitions: [] }, ["/create/0"]],
+    ["has a transition for a role with a bad name", having({ roles: ["Chief!"] }), ["/transitions/0/roles/0"]],
+    ["lets a role with a bad name create", { create: ["A"], transitions: [] }, ["/create/0"]],
     [
       "lets a role edit in a terminal state",
       { states: { cancelled: { kind: "terminal", edit: ["writer"] } }, transitions: [] },

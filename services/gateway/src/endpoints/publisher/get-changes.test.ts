@@ -7,7 +7,7 @@ import { getChanges } from "./get-changes.ts";
 
 const mib = 1024 * 1024;
 
-test("200 followers who share an answer of 4 MiB hold it once", async () => {
+test("an answer of 4 MiB that 200 followers share is in memory once", async () => {
   const answer = create(ListPublishedChangesResponseSchema, { itemsJson: Buffer.alloc(4 * mib, " "), since: "t1" });
   const handle = getChanges.handler({ published: { listPublishedChanges: async () => answer } });
   const call = { caller: { tenantId: "acme" }, query: {}, header: () => undefined } as unknown as Call<object>;

@@ -41,7 +41,7 @@ test.each([
   [{ url, enabled: "no" }, "/enabled", "must be true or false"],
   [{}, "", 'lacks "url"'],
   [[], "", "must be an object"],
-])("the refusal of the body %j points at its fault and says how to mend it", (body, pointer, message) => {
+])("the refusal of the body %j points at the fault and says how to mend it", (body, pointer, message) => {
   expect(detailsOf(endpointInput, body)).toEqual([{ pointer, message }]);
 });
 
@@ -55,7 +55,7 @@ test("a patch without members is refused: it must have at least one", () => {
   expect(detailsOf(endpointPatch, {})).toEqual([{ pointer: "", message: "must have at least 1 member" }]);
 });
 
-test("the message of a refusal with two faults names the first one and its member", () => {
+test("the message for a body with two faults tells only the first fault, with the name of the member", () => {
   const parse = jsonParser(endpointInput);
   const body = Buffer.from(JSON.stringify({ url, maxInFlight: 500, enabled: "no" }));
   expect(() => parse(body)).toThrow(/^maxInFlight must be from 1 to 128$/);

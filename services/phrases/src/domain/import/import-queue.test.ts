@@ -36,7 +36,7 @@ test("one tenant's imports run one after the other", async () => {
   expect(await Promise.all(all)).toEqual(["a 1", "a 2", "a 3"]);
 });
 
-test("an import starts at once beside another tenant's first one, whose second one keeps waiting", async () => {
+test("an import starts at once beside another tenant's import; that tenant's next import goes on waiting", async () => {
   const { begin, end, started, settled } = openImports();
   const all = ["a 1", "a 2", "b 1"].map((name) => begin(name));
   await settled();
@@ -57,7 +57,7 @@ test("tenants take turns: one import does not wait for all the imports that othe
   expect(started).toHaveLength(7);
 });
 
-test("an import whose caller goes away while it waits never starts, so that the next one takes its turn", async () => {
+test("an import whose caller goes away while it waits does not start, and the next import takes its turn", async () => {
   const { begin, end, started, settled } = openImports();
   const first = begin("a 1");
   await settled();
@@ -80,7 +80,7 @@ test("a tenant's next import runs after a failed one", async () => {
   }
 });
 
-test("a tenant's imports beyond 32 MiB are refused as exhausted", async () => {
+test("an import that brings its tenant's imports over 32 MiB is refused as exhausted", async () => {
   const { begin, end, settled } = openImports();
   const held = ["a 1", "a 2"].map((name) => begin(name, 16 * MiB));
   await expect(begin("a 3", 1)).rejects.toMatchObject({ kind: "exhausted" });

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { PhraseDraft } from "../phrase.ts";
 import { PackedDrafts } from "./packed-drafts.ts";
 
+const id = "01900000-0000-7000-8000-000000000000";
+
 const draft = (phrase: string, more: Partial<PhraseDraft> = {}): PhraseDraft => {
   return {
     language: "sv",
@@ -20,9 +22,11 @@ function pack(drafts: readonly PhraseDraft[]): PackedDrafts {
   return packed;
 }
 
-test("drafts are returned as they were added, as often as asked", () => {
+test("drafts are returned as they were added, also at a second reading", () => {
   const texts = ['a "quote"', "back\\slash", "\\n as two characters", "[1],", "ord\u00a0här", "😀"];
-  const drafts = texts.map((text) => draft(text, { commonMistakes: [text, text], description: text }));
+  const drafts = texts.map((text) =>
+    draft(text, { id, forbidden: true, commonMistakes: [text, text], description: text }),
+  );
   const packed = pack(drafts);
   expect([...packed.batches()].flat()).toEqual(drafts);
   expect([...packed.batches()].flat()).toEqual(drafts);
@@ -38,5 +42,5 @@ test("a batch ends with the draft that brings it to 32 Ki characters", () => {
 
 test("packed drafts tell whether any of them has an id", () => {
   expect(pack([draft("a"), draft("b")]).withIds).toBe(false);
-  expect(pack([draft("a", { id: "01900000-0000-7000-8000-000000000000" }), draft("b")]).withIds).toBe(true);
+  expect(pack([draft("a"), draft("b", { id }), draft("c")]).withIds).toBe(true);
 });
