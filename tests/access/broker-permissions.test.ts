@@ -95,7 +95,7 @@ describe.each([
     ["delivery", snapshotSubject("demo")],
     ["documents", "vidimus.access.evict"],
     ["delivery", "_INBOX.gateway.forged"],
-  ] as const)("%s may not publish to %s, and its listener hears nothing of it", async (service, subject) => {
+  ] as const)("%s may not publish to %s, and no listener hears the attempt", async (service, subject) => {
     await using bus = openBus(service);
     await using documents = openBus("documents");
     await using gateway = openBus("gateway");

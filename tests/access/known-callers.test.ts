@@ -251,7 +251,7 @@ async function badCertificates(): Promise<readonly [string, TlsFiles | undefined
   ];
 }
 
-describe("a certificate that proves nothing", () => {
+describe("a certificate that proves no identity", () => {
   it("opens no method of any door", { timeout: 120_000 }, async () => {
     const certificates = await badCertificates();
     const doors = [
@@ -278,7 +278,7 @@ const serviceNames = ["gateway", "documents", "phrases", "signing", "delivery"] 
 const callers = [...serviceNames, "operator"] as const;
 
 describe.each(callers)("at the mesh doors %s", (caller) => {
-  it("may call the methods that the table allows it, and no other", async () => {
+  it("may call the methods that the table of mesh doors allows it, and no other", async () => {
     const files = caller === "operator" ? identities.operator : identities.services[caller];
     const found: Record<string, string> = {};
     const expected: Record<string, string> = {};
@@ -358,13 +358,13 @@ describe("at the teams doors", () => {
 
   it.each([
     [
-      "for a tenant outside of its grant is refused every method that concerns a tenant",
+      "that names a tenant outside of its grant is refused every method that concerns a tenant",
       () => team,
       "rival",
       "editor",
       tenantless,
     ],
-    ["without a tenant is refused every method that concerns a tenant", () => team, "", "editor", tenantless],
+    ["that names no tenant is refused every method that concerns a tenant", () => team, "", "editor", tenantless],
     ["with a role outside of its grant is refused every method", () => team, "demo", "admin", []],
     ["with a grant for one method is refused every other method", () => outsiders, "demo", "admin", [listMembers]],
     [
@@ -391,7 +391,7 @@ it("a document's history keeps the identity of the certificate beside the actor"
   ]);
 });
 
-it("an audit entry has the certificate's identity, and the key's prefix for a change over HTTP", async () => {
+it("an audit entry has the certificate's identity, and the API key's prefix for a change over HTTP", async () => {
   using demo = openNewsroom(stack.dev);
   const url = "http://127.0.0.1:9/";
   const { endpoint } = await demo.endpoints.createEndpoint({ tenantId: "demo", url }, as("admin"));
@@ -415,7 +415,7 @@ it("an audit entry has the certificate's identity, and the key's prefix for a ch
 });
 
 it(
-  "the authority is replaced under load without a failed call, and afterwards the old one is refused",
+  "the authority is replaced under load without a failed call, then old certificates are refused",
   { timeout: 120_000 },
   async () => {
     const { operator } = identities;

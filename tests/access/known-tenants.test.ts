@@ -66,18 +66,18 @@ async function untilDisabled(newsroom: Newsroom): Promise<void> {
   );
 }
 
-it("every method for a tenant that does not exist is NOT_FOUND", async () => {
+it("at the teams doors of documents, phrases and delivery each method for an unknown tenant is NOT_FOUND", async () => {
   const codes = await codesFor("dmeo");
   expect([...codes].filter(([, code]) => code !== "NotFound")).toEqual([]);
 });
 
-it("the message of NOT_FOUND names the tenant", async () => {
+it("the error for a tenant that does not exist names the tenant", async () => {
   await expect(openNewsroom(stack.dev, "typo").documents.listDocuments({ tenantId: "typo" }, asAdmin)).rejects.toThrow(
     'there is no tenant "typo"',
   );
 });
 
-it("a tenant is known as soon as it is created", async () => {
+it("documents serves a tenant as soon as it is created", async () => {
   const fresh = await tenants.create();
   const { documents } = await fresh.documents.listDocuments({ tenantId: fresh.tenantId }, asAdmin);
   expect(documents).toEqual([]);
@@ -104,7 +104,7 @@ describe.concurrent("a disabled tenant", () => {
     });
   });
 
-  it("still gets the retry of a webhook whose document was published before", async () => {
+  it("still gets the retry of a webhook for a document published before the tenant was disabled", async () => {
     const newsroom = await tenants.create();
     await using receiver = await openReceiver();
     // The first attempt is answered when the tenant is disabled, so that the second one, 4 to 6 s

@@ -84,7 +84,7 @@ function needsAttention({ check, status }: { check: string; status: string }): b
   return status !== "ok" && !(check === "mongodb" && status === "warning");
 }
 
-test("doctor finds nothing wrong with a healthy constellation", async () => {
+test("doctor runs each check on a healthy constellation, and at most warns of mongod's patch level", async () => {
   const { code, result } = await vidimusJson(["doctor"]);
   const { findings } = result as { findings: { check: string; status: string; finding: string }[] };
   expect(findings.filter(needsAttention)).toEqual([]);
@@ -161,7 +161,7 @@ test("a document is created, edited, published and listed, and its history names
   ]);
 });
 
-test("signing keys are listed, prepared, retired, activated and revoked, and a rewrap changes nothing", async () => {
+test("signing keys are listed, prepared, retired, activated and revoked", async () => {
   const states = async () =>
     ((await vidimusJson(["signing-keys", "list"])).result as { state: string }[]).map(({ state }) => state);
   expect(await states()).toEqual(["active", "pending"]);
@@ -176,11 +176,14 @@ test("signing keys are listed, prepared, retired, activated and revoked, and a r
   const revoked = await vidimusJson(["signing-keys", "revoke", first!.id]);
   expect(revoked).toMatchObject({ code: 0, result: { state: "revoked", active: standby!.id } });
   expect(await states()).toEqual(["revoked", "active", "retired", "pending"]);
+});
+
+test("signing-keys rewrap reports no change when the current KEK wraps each private key", async () => {
   const rewrapped = await vidimusJson(["signing-keys", "rewrap"]);
   expect(rewrapped).toMatchObject({ code: 0, result: { privateKeys: 3, changed: false } });
 });
 
-test("signing-keys audit shows the ledger's head, and how documents' signatures compare", async () => {
+test("signing-keys audit shows the ledger's head, and compares the ledger with documents' signatures", async () => {
   const audit = await vidimusJson(["signing-keys", "audit"]);
   const count = expect.any(Number);
   const documents = { signatures: count, outdated: count, unsettled: count, revoked: count };
@@ -190,7 +193,7 @@ test("signing-keys audit shows the ledger's head, and how documents' signatures 
   });
 });
 
-test("signing-keys audit fails when no batch has the noted head", async () => {
+test("signing-keys audit fails when no batch has the head that --head names", async () => {
   const broken = await vidimusJson(["signing-keys", "audit", "--head", "0".repeat(64)]);
   expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining("no batch has the noted head")]);
 });
@@ -291,7 +294,7 @@ test("deliveries and endpoints are printed with --json as the public API answers
 });
 
 test(
-  "audit list shows who changed what in all services or one, newest first, also by actor or action",
+  "audit list shows who changed what, newest first, and filters by service, actor or action",
   { timeout: 60_000 },
   async () => {
     const made = await vidimusJson(["endpoints", "create", "--url", "http://127.0.0.1:9/"]);

@@ -103,7 +103,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("the button “Last 24 hours” fills in the start of a replay, and leaves the other choices", async () => {
+  it("the button “Last 24 hours” sets a replay's start, and keeps its endpoint and the state “given up”", async () => {
     await visit(`/replays/new?endpoint=${endpointId}`, async (page) => {
       await page.getByLabel("given up").check();
       await click(page, "Last 24 hours");

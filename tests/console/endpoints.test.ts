@@ -51,7 +51,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   const visitor = () => ({ ...owner, script });
   const visit = <T>(url: string, look: (page: Page) => Promise<T>) => stack.browser.visit(url, visitor(), look);
 
-  it("an endpoint is registered, pinged, shown as failing, drained by another ping, and deleted", async () => {
+  it("an endpoint is registered, pinged, shown as failing, sent its backlog after a ping, and deleted", async () => {
     const name = `Site ${script}`;
     await visit(base, async (page) => {
       await follow(page, "Endpoints");
@@ -165,7 +165,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   });
 });
 
-it("keyboard alone registers, pings, edits, pauses, starts, rotates and deletes an endpoint", async () => {
+it("keyboard alone makes, pings, edits, pauses, starts and deletes an endpoint, and rotates its secret", async () => {
   await stack.browser.visit(`${base}/endpoints`, owner, async (page) => {
     await press(page, "New endpoint");
     await tabTo(page, "url");

@@ -63,7 +63,7 @@ describe("every page", () => {
     urls = [...own.map(({ url }) => url), ...others, `${base}/deliveries?document=no-id`, `${base}/nothing-here`];
   });
 
-  it("is reached by links from the pages at which the crawl starts", () => {
+  it("is where the crawl starts, or is reached from there by links", () => {
     expect(pageKinds("demo").filter((kind) => !kinds.has(kind))).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe("every page", () => {
 });
 
 it(
-  "the listed answers to forms keep axe's WCAG 2.2 AA rules and do not scroll sideways",
+  "the answers to forms in consoleAnswers keep axe's WCAG 2.2 AA rules and do not scroll sideways",
   async () => {
     const setting = {
       base,
@@ -134,7 +134,7 @@ it("pages whose services do not answer keep axe's WCAG 2.2 AA rules and do not s
   });
 });
 
-describe("a text of a form", () => {
+describe("a text typed into a form", () => {
   /** Types a text as it would be pasted, sends the form, and answers the status of the answer. */
   async function paste(page: Page, label: string, text: string, button: string): Promise<number> {
     await page.getByLabel(label, { exact: true }).fill("");
@@ -177,7 +177,7 @@ describe("a text of a form", () => {
     },
   );
 
-  it("may be 101 emoji, 202 UTF-16 units, as the name of a key, which has at most 200 characters", async () => {
+  it("may be 101 emoji as the name of a key, although they are more than 200 UTF-16 units", async () => {
     const seals = "🦭".repeat(101);
     await stack.browser.visit(`${base}/keys/new`, owner, async (page) => {
       await page.getByLabel("publisher:read").check();
@@ -187,7 +187,7 @@ describe("a text of a form", () => {
   });
 });
 
-it("a document's title of 300 characters is shown whole on the page of its delivery, and in its tab", async () => {
+it("a document's title of 300 characters is shown whole on its delivery's page and the browser's tab", async () => {
   await stack.browser.visit(`${base}/deliveries/${busy.deliveryId}`, { ...owner, width: 390 }, async (page) => {
     const title = await page.getByRole("heading", { level: 1 }).innerText();
     expect(title).toHaveLength(300);
@@ -202,7 +202,7 @@ it("an endpoint's page shows long, Arabic and Japanese texts whole", async () =>
   });
 });
 
-it("a text that begins in Arabic runs from right to left on a page from left to right", async () => {
+it("a text that begins in Arabic runs from right to left, while the heading runs from left to right", async () => {
   await stack.browser.visit(`${base}/endpoints/${busy.endpointIds.healthy}`, owner, async (page) => {
     const direction = "getComputedStyle(Array.from(document.querySelectorAll('main p[dir=auto]')).at(-1)).direction";
     expect(await page.evaluate(direction)).toBe("rtl");
@@ -210,7 +210,7 @@ it("a text that begins in Arabic runs from right to left on a page from left to 
   });
 });
 
-it("no request of the tests above took more than two rounds of calls to services", async () => {
+it("no request to the stack's console in the tests above took more than two rounds of calls to services", async () => {
   const ops = `http://127.0.0.1:${stack.ports["CONSOLE_OPS_PORT"]}`;
   expect(await slowRoutes(ops)).toEqual([]);
 });

@@ -65,7 +65,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a CSV file with two faults is refused by line, mended on the page, and imported", async () => {
+  it("a CSV file with two faults is refused with their lines, mended on the page, and imported", async () => {
     const file = join(folder, `fel-${script}.csv`);
     const word = `ord ${script}`;
     await writeFile(file, `language,phrase,forbidden\r\nsv,${word} ett,\r\nsv,,\r\nsv,${word} två,kanske\r\n`);
@@ -120,7 +120,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   });
 });
 
-it("two people edit one phrase, and the second is told before anything of the first is lost", async () => {
+it("the second of two people who edit a phrase is told of the first one's change, which stays", async () => {
   const kari = await stack.signIn("kari", { roles: "editor" });
   const url = await stack.browser.visit(`${base}/phrases/new?language=nb`, ida, async (page) => {
     await page.getByLabel("Phrase", { exact: true }).fill("tvist");

@@ -115,7 +115,7 @@ it("a page that took the planted text for markup would fail these tests", async 
   });
 });
 
-it("no page runs or draws what was planted in its texts or in its query", async () => {
+it("no page takes for markup what was planted in its data or in its query", async () => {
   await stack.browser.visit("about:blank", owner, async (page) => {
     const happened = await watch(page);
     const faults: string[] = [];
@@ -155,7 +155,7 @@ const plantedOn = [
   "/replays/:id",
 ];
 
-it("none of the listed answers to forms runs or draws what was planted", async () => {
+it("no answer to a form in consoleAnswers takes planted text for markup", async () => {
   const headers = `webhook-id: ${planted}\nwebhook-timestamp: 1`;
   const setting = {
     base: `${stack.dev.console}/t/${tenantId}`,
@@ -197,7 +197,7 @@ function namesOf(page: Page): Promise<string[]> {
   );
 }
 
-it("a page that is not found runs and draws no script of its address", async () => {
+it("a page that is not found does not take planted text in its address for markup", async () => {
   await stack.browser.visit("about:blank", owner, async (page) => {
     const happened = await watch(page);
     const part = encodeURIComponent(planted);
@@ -219,7 +219,7 @@ it("a page that is not found runs and draws no script of its address", async () 
   });
 });
 
-it("a pasted webhook with scripts in its headers and its body is shown as text", async () => {
+it("planted text in the headers and body of a pasted webhook is not taken for markup", async () => {
   await stack.browser.visit(`${stack.dev.console}/t/evil/trust-list/verify`, owner, async (page) => {
     const happened = await watch(page);
     await page

@@ -154,7 +154,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("an invited editor accepts, and finds of the settings only the trust list", async () => {
+  it("an editor accepts an invitation, and of the settings the navigation lists only the trust list", async () => {
     const link = await visit("/members", as(owner), async (page) => {
       await page.getByRole("link", { name: "Invite", exact: true }).click();
       await page.getByLabel("For whom").fill(`Kari ${script}`);
@@ -344,7 +344,7 @@ it("keyboard alone narrows the audit log", async () => {
 });
 
 it.each([320, 390])(
-  "at %i px every entry of the navigation is in sight, in the order of the keyboard",
+  "at %i px all 12 links of the navigation are in sight, row by row in document order",
   async (width) => {
     await visit("/keys", { ...owner, width }, async (page) => {
       const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
@@ -361,7 +361,7 @@ it.each([320, 390])(
   },
 );
 
-it("the table of keys in all states fits its sheet at 1280 px, also with the longest words for times", async () => {
+it("at 1280 px the table of keys fits its sheet when each time reads “59 minutes ago”", async () => {
   using access = openDevClient(stack.dev, "access", AccessService);
   const every = ["documents:create", "publisher:read", "phrases:write", "webhooks:write"];
   const [soon, rolled, revoked] = [

@@ -113,7 +113,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a signed-in person accepts an invitation, is editor there, and can still open the other newsroom", async () => {
+  it("a person accepts an invitation to a second newsroom, as editor, and can still open the first", async () => {
     const code = new URL(await newInvitation()).hash.replace("#code=", "");
     const person = await signInByLink(browser, await newLinkOf(`guest-${script}`), wide);
     await browser.visit(`${dev.console}/invitation`, { ...person, script }, async (page) => {

@@ -110,7 +110,7 @@ describe("a forged reference", () => {
     await expectPromptDeliveries(2);
   });
 
-  it("delays no webhook after the delivery process was killed and started again", async () => {
+  it("delays no delivery after the delivery process was killed and started again", async () => {
     broker.publish(subject, forged(unknown, 2n ** 53n - 1n));
     await broker.flush();
     const pid = (await stack.current()).pids["delivery"]!;

@@ -53,7 +53,7 @@ test.each([
   ["/deliveries", "Webhook id"],
   ["/replays", "New replay"],
   ["/audit", "made a key"],
-])("while delivery hangs, /t/demo%s says that delivery does not answer, and shows the rest", async (path, rest) => {
+])("while delivery hangs, /t/demo%s says that delivery does not answer, and still shows “%s”", async (path, rest) => {
   await hang("delivery");
   const { status, text } = await open(path);
   expect([status, text]).toEqual([200, expect.stringMatching(/(The service )?delivery does not answer/)]);
@@ -77,7 +77,7 @@ test("while documents hangs, a delivery's page shows its attempts, and says why 
   expect(text).toContain("204 No Content");
 });
 
-test("while documents hangs, the page of endpoints is whole", async () => {
+test("while documents hangs, the page of endpoints lists them, and names no service that does not answer", async () => {
   await hang("documents");
   const { status, text } = await open("/endpoints");
   expect([status, text]).toEqual([200, expect.stringContaining("Site")]);
@@ -93,7 +93,7 @@ test("while phrases hangs, the page of phrases says that phrases does not answer
   ]);
 });
 
-test("while phrases hangs, the overview and the pages of webhooks are whole", async () => {
+test("while phrases hangs, the overview and the pages of webhooks name no service that does not answer", async () => {
   await hang("phrases");
   for (const path of ["", "/endpoints", "/deliveries", "/replays"]) {
     const { status, text } = await open(path);
@@ -102,7 +102,7 @@ test("while phrases hangs, the overview and the pages of webhooks are whole", as
   }
 });
 
-test("while access hangs, nobody is signed out, and pages are there again once it answers", async () => {
+test("while access hangs, pages answer 503 at their own URL, and afterwards a person is still signed in", async () => {
   await hang("gateway");
   for (const path of ["", "/endpoints", "/trust-list"]) {
     const { status, text, url } = await open(path);

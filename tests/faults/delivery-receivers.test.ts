@@ -95,8 +95,8 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
     await expectDelivered("hanging", () => {}, true);
   });
 
-  it("resets connections gets every snapshot", async () => {
-    await expectDelivered("resetting", (_post, _response, request) => void request.socket.destroy(), true);
+  it("closes connections without an answer gets every snapshot", async () => {
+    await expectDelivered("closing", (_post, _response, request) => void request.socket.destroy(), true);
   });
 
   it("trickles the head of its answer gets every snapshot", async () => {
@@ -143,7 +143,7 @@ describe.concurrent("a receiver that at first", { timeout: timeoutMs }, () => {
     expect(slow).toBeGreaterThan(0);
   });
 
-  it("answers 410 for a minute is disabled, and gets what it misses once it is enabled", async () => {
+  it("answers 410 for a minute has its endpoint disabled, and gets every snapshot once it is enabled", async () => {
     const tenantId = "gone";
     await using receiver = await openLedgerReceiver();
     receiver.answerWith(status(410));

@@ -65,7 +65,7 @@ function latencies(ledger: DeliveryLedger, published: readonly { documentId: str
 }
 
 describe("of three delivery processes", { timeout: timeoutMs }, () => {
-  it("while one hangs, the others send what it held within 25 s, and all else within 6.5 s", async () => {
+  it("while one hangs, the others send snapshots from before within 25 s, and later ones within 6.5 s", async () => {
     const load = publishSteadily();
     await vi.waitUntil(() => load.published.length > 40, { timeout: 30_000 });
     const deliveries = mongo.db(stack.databases.delivery).collection("deliveries");
@@ -108,7 +108,7 @@ describe("of three delivery processes", { timeout: timeoutMs }, () => {
     await stack.untilSettled();
   });
 
-  it("an endpoint that any one of them registers gets new snapshots while documents has no broker", async () => {
+  it("an endpoint that any one of them registers gets a new snapshot while documents has no broker", async () => {
     await stack.documents.stop();
     await stack.documents.start({ NATS_URL: "nats://127.0.0.1:1" });
     try {
@@ -158,7 +158,7 @@ it(
 );
 
 it(
-  "a snapshot that cannot be sent holds back neither other documents nor its document's next one",
+  "a snapshot that cannot be sent holds back neither other documents nor its document's next snapshot",
   { timeout: timeoutMs },
   async () => {
     const tenantId = "poisoned";

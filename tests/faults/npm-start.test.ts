@@ -52,7 +52,7 @@ const allGone = (pids: readonly number[]) =>
 const pdeathsigWorks = spawnSync("setpriv", ["--pdeathsig", "TERM", "--", "true"]).status === 0;
 
 describe("npm start", { timeout: 120_000 }, () => {
-  it("waits, and says so, while an earlier one stops all eight processes at SIGTERM", async () => {
+  it("waits, and says so, while an earlier npm start stops its eight processes at SIGTERM", async () => {
     // Five services take a second each, so the second start begins before the first stack has
     // ended.
     const first = npm("start", { DRAIN_DELAY_MS: "1000" });
@@ -138,7 +138,7 @@ describe("npm stop", { timeout: 120_000 }, () => {
     expect(await Promise.all(all.map(describeProcess))).toEqual(all.map(() => undefined));
   });
 
-  it("says so when no stack runs", async () => {
+  it("says that no dev stack runs, when none does", async () => {
     expect(await npm("stop").ended).toBe("no dev stack runs here\n");
   });
 });

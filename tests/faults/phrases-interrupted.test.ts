@@ -57,7 +57,7 @@ async function expectConvergence(language: string, body: string): Promise<void> 
   for (const { phrase, id } of before) expect(ids.get(phrase)).toBe(id);
 }
 
-test("an import whose phrases process is killed midway answers 503, and converges when it is repeated", async () => {
+test("an import whose phrases process is killed midway answers 503, and a repeat completes it", async () => {
   await demo.put({ language: "sv", phrase: "ord 49999" });
   const held = (await demo.get("?language=sv")).headers.get("etag")!;
   const body = csv("sv");
@@ -75,7 +75,7 @@ test("an import whose phrases process is killed midway answers 503, and converge
   await expectConvergence("sv", body);
 });
 
-test("an import whose client goes away midway converges when it is repeated", async () => {
+test("an import whose client goes away midway is completed by a repeat", async () => {
   const body = csv("en");
   const gone = new AbortController();
   const { gateway, tenants } = stack.dev;

@@ -92,7 +92,7 @@ test("a snapshot is posted once, although three delivery processes run", async (
 });
 
 test.each(["delivery-2", "documents-3", "gateway-2"])(
-  "publications are delivered right after kill -9 of %s, and again once it is back",
+  "publications are delivered both right after kill -9 of %s and once it is back",
   async (name) => {
     const { pids, replicas = {} } = await stack.current();
     process.kill(pids[name] ?? Number.NaN, "SIGKILL");

@@ -205,7 +205,7 @@ describe("under load", () => {
   }, 120_000);
 });
 
-test("no log, database, stream or process of another service holds a private key or a shared secret", async () => {
+test("no log, row, stream, or environment or open file of another service holds a private key or secret", async () => {
   const secrets = await rawSecrets(stack.stateDir, ledger, endpointSecret);
   expect(Object.keys(secrets).length).toBeGreaterThan(5);
   expect(await secretsInFiles(stack.stateDir, await runningPids(), secrets)).toEqual([]);

@@ -158,7 +158,7 @@ describe("after calls that carry secrets have succeeded and failed,", () => {
     await untilLogged(prefixes);
   });
 
-  test("all five services have logged JSON lines with their names", async () => {
+  test("each of the five services names itself in the logs", async () => {
     const logs = await readLogs();
     for (const service of services) expect(logs).toContain(`"service":"${service}"`);
   });
@@ -182,7 +182,7 @@ describe("after calls that carry secrets have succeeded and failed,", () => {
   });
 
   test.each(["kek", "delivery-kek"])(
-    "no log contains the key of the file %s, which encrypts secrets in a database",
+    "no log of a service contains the key of the file %s, which encrypts secrets in a database",
     async (file) => {
       const kek = await readFile(join(stack.stateDir, file));
       const text = kek.toString("latin1").trim();

@@ -150,7 +150,7 @@ const phrase = (text: string) => JSON.stringify({ language: "en", phrase: text }
 const json = { "content-type": "application/json" };
 const putPhrase = (text: string) => room.request("/v1/phrases", { method: "PUT", headers: json, body: phrase(text) });
 
-test("databases restored from five moments lose no backed-up snapshot and no webhook id has two bodies", async () => {
+test("databases restored from five moments lose no backed-up snapshot, and no webhook id has two bodies", async () => {
   const withheldLater = await publish();
   await putPhrase("kept");
   await back("access");

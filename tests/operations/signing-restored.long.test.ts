@@ -27,7 +27,7 @@ async function restore(db: Db, rows: readonly Document[][]): Promise<void> {
 }
 
 test(
-  "a snapshot waits rather than be signed by a revoked key that a restored backup made active",
+  "a snapshot waits rather than be sent signed by a revoked key that a restored backup made active",
   { timeout: 180_000 },
   async () => {
     await using stack = await openProcessConstellation({ IP_RATE_LIMIT: "off" });

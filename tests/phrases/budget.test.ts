@@ -71,7 +71,7 @@ test("the blank rows of an import cost as much as others", async () => {
   expect(await writesLeft(tenant)).toBe(3);
 });
 
-test("an import that costs more than the budget is accepted when none is spent, and costs all of it", async () => {
+test("an import that costs more than the budget is accepted when none of it is spent, and spends it all", async () => {
   const tenant = await openTenant("large");
   expect((await tenant.import(csv(5_000, "sv"))).status).toBe(200);
   expect(await writesLeft(tenant)).toBe(0);

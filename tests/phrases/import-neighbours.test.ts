@@ -86,7 +86,7 @@ const forms = {
 } as const;
 
 test.for(Object.entries(forms))(
-  "four imports of %s at once delay a neighbour by under 2 s and take under 160 MiB of memory",
+  "four imports of %s leave another tenant's calls under 2 s, RSS growth under 160 MiB",
   { timeout: 120_000 },
   async ([, [type, body]]) => {
     const imports = Array.from({ length: importsAtOnce }, async () => (await attacker.import(body, type)).status);
@@ -98,7 +98,7 @@ test.for(Object.entries(forms))(
 );
 
 test.for(Object.entries(forms).filter(([name]) => name !== "rows of many mistakes"))(
-  "four imports of %s refused by phrases delay a neighbour under 2 s, take under 160 MiB of memory",
+  "four imports of %s refused by phrases leave another tenant's calls under 2 s, growth under 160 MiB",
   { timeout: 120_000 },
   async ([, [type, body]]) => {
     const format = type === "text/csv" ? PhraseFormat.CSV : PhraseFormat.JSON;

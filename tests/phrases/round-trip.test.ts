@@ -68,7 +68,7 @@ beforeAll(async () => {
   rival = openDictionary(stack.dev.gateway, (await tenants.create()).apiKey);
 });
 
-test.for(awkward)("texts of a phrase come back as sent but for trimming and NFC: %s", async ([, sent, kept]) => {
+test.for(awkward)("text and description come back as sent but for trimming and NFC: %s", async ([, sent, kept]) => {
   expect((await demo.put({ language: "mul", phrase: sent })).phrase).toBe(kept);
   const mistakes = [kept.replaceAll("|", "/"), "x"];
   const full = await demo.put({ language: "mul", phrase: sent, description: sent, commonMistakes: mistakes });
@@ -86,7 +86,7 @@ test.for(refused)("a phrase with %s is refused", async ([, phrase]) => {
   expect(await phrasesOf(demo.get("?language=sv"))).toEqual([]);
 });
 
-test.for(["csv", "json"])("a %s export imported into the same tenant changes not a byte", async (format) => {
+test.for(["csv", "json"])("a %s export imported back changes not a byte of the next export", async (format) => {
   const exported = async () => Buffer.from(await (await demo.get(`?format=${format}`)).arrayBuffer());
   const before = await exported();
   const { phrases } =
@@ -101,7 +101,7 @@ test.for(["csv", "json"])("a %s export imported into the same tenant changes not
   );
 });
 
-test("a CSV export imported into an empty tenant gives it the same phrases but for their two dates", async () => {
+test("a CSV export imported into an empty tenant gives it the same phrases but for createdAt and updatedAt", async () => {
   const csv = await (await demo.get("?format=csv")).text();
   expect((await rival.import(csv)).status).toBe(200);
   const undated = async (dictionary: typeof demo) =>

@@ -49,7 +49,7 @@ async function timed(work: () => Promise<number>): Promise<number> {
   return performance.now() - begun;
 }
 
-test("400 readers that stop reading hold 8 exports, and calls of another tenant take under 2 s", async () => {
+test("of 400 readers that stop reading, 8 get an export, and another tenant's calls take under 2 s", async () => {
   const { gateway, tenants } = stack.dev;
   const [attackerKey, neighbourKey] = tenants.map(({ apiKey }) => apiKey) as [string, string];
   const attacker = openDictionary(gateway, attackerKey);

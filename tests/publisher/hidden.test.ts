@@ -96,7 +96,7 @@ async function seek(hidden: Parameters<typeof pathsTo>[0]): Promise<string> {
 }
 
 describe("searched on every path,", () => {
-  test.each(publishable)("a published %s is found on all its paths: the search works", async (type) => {
+  test.each(publishable)("a published %s is found by id, in its collection and in changes", async (type) => {
     const mark = `FOUND-${publishable.indexOf(type)}`;
     const visible = marked(type, mark);
     await publish(room, visible.draft);

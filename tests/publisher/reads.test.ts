@@ -155,7 +155,7 @@ describe("a collection", () => {
     expect(await narrowed("?tag=rain")).toEqual([]);
   });
 
-  test("refuses a malformed cursor and one of another collection or filter", async () => {
+  test("refuses a cursor that is not the nextCursor of a page of the same collection and filters", async () => {
     const own = await tenants.create();
     for (const type of ["core/audio", "core/image"]) {
       for (let count = 0; count < 3; count += 1) await publish(own, draftOf(type));
@@ -172,7 +172,7 @@ describe("a collection", () => {
     await refusal(own.request(`/v1/publisher/documents/${id}/versions?cursor=${nextCursor}`), 400, "INVALID_QUERY");
   });
 
-  test("gives cursors that GET /v1/documents ignores: it answers its first page", async () => {
+  test("gives cursors that GET /v1/documents answers with the first page of its list", async () => {
     const own = await tenants.create();
     for (const type of ["core/audio", "core/image"]) {
       for (let count = 0; count < 3; count += 1) await publish(own, draftOf(type));
@@ -207,11 +207,12 @@ describe("a site", () => {
     const { site } = await read<{ site: object }>(own, "/site?host=WWW.Example.COM:8443");
     expect(site).toMatchObject({ id, title: "Main", ...content, hosts, language: "en", status: "usable", version: 1 });
     await refusal(own.request("/v1/publisher/site?host=c.example"), 404, "NOT_FOUND");
+    expect(await read(own, "/site?host=example.com")).toMatchObject({ site: { id } });
     await transition(own, id, "withhold");
     await refusal(own.request("/v1/publisher/site?host=example.com"), 404, "NOT_FOUND");
   });
 
-  test("is the primary one for a request without a host", async () => {
+  test("is found without a host when it is the primary one", async () => {
     const own = await tenants.create();
     await publish(own, draftOf("core/publisher-site", { title: "Main", meta: { hosts: ["a.example"] } }));
     await publish(own, other());

@@ -106,7 +106,7 @@ describe("3: usable is the only status that can be read", () => {
 
 describe("3 row 2: reaching usable or withheld delivers a signed snapshot, and no other status does", () => {
   test.each(states.filter(({ snapshots }) => snapshots.length > 0))(
-    "after $path the receiver gets $snapshots, signed",
+    "after $path the receiver gets $snapshots, each with a signature",
     async ({ path, snapshots }) => {
       const id = await applyAll(path);
       for (const [index, status] of snapshots.entries()) {

@@ -198,7 +198,7 @@ describe("4.2 rule 4: catching up with updatedSince", () => {
     expect(await since(Date.parse(items[1]!.updated_at))).toEqual([young, old]);
   });
 
-  test("a document withheld and published again is found by the last updated_at seen before that", async () => {
+  test("the newest updated_at seen so far finds a document that is then withheld and published again", async () => {
     const room = await tenants.create();
     const [first] = await publishMany(room, 3);
     const lastSeen = (await pageOf(room)).items[0]!.updated_at;

@@ -123,7 +123,7 @@ describe("8: the trust list", () => {
 });
 
 describe("4.8: the signed statement about the list", () => {
-  test("holds for the list of a 200 and of the 304 after it, with the same revision", async () => {
+  test("of a 200 and of the 304 after it holds for the list of the 200, with the same revision", async () => {
     const answer = await fetchKeys();
     const body = await answer.text();
     const { keys, listKey, revision } = await verified(answer, body);

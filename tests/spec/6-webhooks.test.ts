@@ -119,7 +119,7 @@ describe("6: what a delivery carries", () => {
     expect(canonical(JSON.parse(text))).toBe(text);
   });
 
-  test("its members in a fixed order, snapshot last, as JSON without whitespace", async () => {
+  test("a body with its members in a fixed order, snapshot last, as JSON without whitespace", async () => {
     const { body } = await published();
     const payload = payloadOf({ body });
     expect(Object.keys(payload)).toEqual(["id", "type", "timestamp", "data"]);
@@ -169,7 +169,7 @@ describe("6: what a delivery carries", () => {
     expect(webhook.headers).not.toHaveProperty("authorization");
   });
 
-  test("a signature by the key that is active in the trust list", async () => {
+  test("in its signature, the id of the key that is active in the trust list", async () => {
     const { active } = (await (await fetch(`${stack.dev.gateway}/api/keys`)).json()) as { active: string };
     expect(payloadOf(await published()).data.signature.keyId).toBe(active);
   });
@@ -216,7 +216,7 @@ describe("6: the endpoints that get a delivery", () => {
     expect(receiver.received.map((webhook) => payloadOf(webhook).data.documentId)).not.toContain(theirs);
   });
 
-  test("a refused delivery is repeated before its document's next one, with the same id and body", async () => {
+  test("a refused delivery is repeated with the same ids and body before its document's next delivery", async () => {
     let refusals = 0;
     receiver.answerWith(() => ((refusals += 1) === 1 ? 503 : 204));
     const first = await published();

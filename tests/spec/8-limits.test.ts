@@ -208,7 +208,7 @@ describe("8: the write budget of a tenant", () => {
     await success(gateway.push(key), 201);
   });
 
-  test("a tenant that has used up its budget leaves another tenant's whole, at both of two gateways", async () => {
+  test("when a tenant's budget is used up, another tenant can spend its whole budget across two gateways", async () => {
     await using first = await openGateway({ WRITE_BUDGET: "2/600s" });
     await using second = await openGateway({ WRITE_BUDGET: "2/600s" }, first.database);
     const [acme, rival] = [await first.issue("acme"), await second.issue("rival")];

@@ -93,7 +93,7 @@ describe("an endpoint over REST", () => {
     expect(await send(demo, "GET", path)).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
   });
 
-  test("does not show its secret again once it is registered", async () => {
+  test("shows its secret when it is registered, but not when it is read or listed", async () => {
     const { endpoint, secret } = (await register({ url: receiver.url })).data;
     expect(secret).toMatch(/^whsec_/);
     const path = `${base}/${endpoint!.id}`;
@@ -121,7 +121,7 @@ describe("an endpoint over REST", () => {
     ["no object", [], ""],
     ["no URL", {}, ""],
     ["an unknown member", { url: "https://example.com/", urll: 1 }, ""],
-    ["a malformed secret", { url: "https://example.com/", secret: "whsec_eA==" }, "/secret"],
+    ["a short secret", { url: "https://example.com/", secret: "whsec_eA==" }, "/secret"],
     ["an unknown event", { url: "https://example.com/", events: ["snapshot.draft"] }, "/events/0"],
     ["no event", { url: "https://example.com/", events: [] }, "/events"],
     ["a number as text", { url: "https://example.com/", maxInFlight: "4" }, "/maxInFlight"],
@@ -131,7 +131,7 @@ describe("an endpoint over REST", () => {
       "/headers/webhook-id",
     ],
     ["an unknown type", { url: "https://example.com/", documentTypes: ["core/tag", "acme/menu"] }, "/documentTypes/1"],
-    ["a short secret", { url: "https://example.com/", secret: `whsec_${"A".repeat(32)}=` }, "/secret"],
+    ["a malformed secret", { url: "https://example.com/", secret: `whsec_${"A".repeat(32)}=` }, "/secret"],
     ["a private address", { url: "http://10.0.0.1/" }, "/url"],
   ])("with %s is refused with 400, with a pointer if a member's value is at fault", async (_, body, pointer) => {
     const headers = { "content-type": "application/json" };
@@ -242,12 +242,13 @@ describe("a delivery over REST", () => {
     expect(other.received.map(({ headers }) => headers["vidimus-replay-id"])).toContain(replayId);
   });
 
-  test("shows its request without the signature", async () => {
+  test("shows its request with the values of both HMAC headers hidden", async () => {
     await using other = await openReceiver();
     const { deliveryId } = await deliverTo(other);
     const path = `/v1/webhooks/deliveries/${deliveryId}`;
     const sent = await read(demo, `${path}?include=request`);
-    expect(sent).toMatchObject({ request: { recomputed: true, headers: { "webhook-signature": "•••" } } });
+    const headers = { "webhook-signature": "•••", "x-vidimus-signature-256": "•••" };
+    expect(sent).toMatchObject({ request: { recomputed: true, headers } });
   });
 
   test("shows its request only to a key with webhooks:write", async () => {
@@ -261,7 +262,7 @@ describe("a delivery over REST", () => {
     expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("webhooks:write") } });
   });
 
-  test("is 404 NOT_FOUND for another tenant at every route with an id, as are its endpoint and replays", async () => {
+  test("is 404 NOT_FOUND for another tenant at every route with an id, as are its endpoint and replay", async () => {
     await using other = await openReceiver();
     const { endpoint: registered, list, deliveryId } = await deliverTo(other);
     const started = await send(demo, "POST", `${base}/${registered.id}/replays`, { all: true, latestOnly: true });

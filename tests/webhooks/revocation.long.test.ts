@@ -16,7 +16,7 @@ interface VersionJson {
 }
 
 test(
-  "snapshots signed by a revoked key are signed anew, and sent again although delivery is then killed",
+  "a revoked key's snapshots are signed anew and sent again although both delivery processes are killed",
   { timeout: 240_000 },
   async () => {
     await using stack = await openProcessConstellation({ IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" }, { delivery: 2 });

@@ -32,7 +32,7 @@ test("of two updates that expect the same updatedAt the first is written and the
   expect((await phrases.page({ tenantId })).phrases).toEqual([first]);
 });
 
-test("an update of a phrase that was deleted since it was read is ABORTED instead of creating one", async () => {
+test("an update of a phrase that was deleted since it was read is ABORTED and creates no phrase", async () => {
   const tenantId = phrases.newTenant();
   const { id, updatedAt } = await put(tenantId, { language: "sv", phrase: "kött" });
   await phrases.client.deletePhrase({ tenantId, phraseId: id });
@@ -66,10 +66,10 @@ test("of twenty concurrent updates that expect the same updatedAt exactly one is
 });
 
 test.for([
-  ["no time", { id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" }, "yesterday"],
-  ["a time in another form", { id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" }, "2026-11-25T10:00:00Z"],
-  ["a time without an id", {}, "2026-11-25T10:00:00.000Z"],
-] as const)("expected_updated_at that is %s is INVALID_ARGUMENT", async ([, id, time]) => {
+  ["that is no time", { id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" }, "yesterday"],
+  ["without milliseconds", { id: "01980f6e-3c1b-7f42-9b1e-2f6f0a3d5c77" }, "2026-11-25T10:00:00Z"],
+  ["beside a phrase without an id", {}, "2026-11-25T10:00:00.000Z"],
+] as const)("expected_updated_at %s is INVALID_ARGUMENT", async ([, id, time]) => {
   await expect(put("demo", { ...id, language: "sv", phrase: "kött" }, time)).rejects.toThrow(/invalid_argument/);
 });
 

@@ -65,7 +65,7 @@ async function begin() {
   return { revision: first.value!.revision, rest };
 }
 
-test("an export has every phrase once, as it was at the start, even when phrases are renamed", async () => {
+test("an export has every phrase once, with its text at the start, even when phrases are renamed", async () => {
   const { rest } = await begin();
   await put(phraseOf(rowsCount - 1, "a, behind the scan"));
   await put(phraseOf(0, "z, ahead of the scan"));

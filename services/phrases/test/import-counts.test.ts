@@ -167,7 +167,7 @@ test("a dry run of deleting a language counts its phrases without deleting them"
   expect((await phrases.pages({ tenantId })).phrases).toHaveLength(1_501);
 });
 
-test("deleting a language is refused when the request names none", async () => {
+test("deleting a language is refused when the request names no language", async () => {
   await expect(phrases.client.deleteLanguage({ tenantId: phrases.newTenant() })).rejects.toThrow(
     /language is required/,
   );

@@ -32,7 +32,7 @@ test("the pages of all languages, and those of one, hold every phrase once, in o
   expect((await phrases.pages({ tenantId }, 5)).sizes).toEqual([5, 5]);
 });
 
-test("a page of 10 phrases after the first examines fewer than 16 rows and does not sort", async () => {
+test("a later page of 10 phrases examines fewer than 16 rows and does not sort", async () => {
   const tenantId = phrases.newTenant();
   await phrases.import(tenantId, [...numbered(400, "de"), ...numbered(400, "sv")]);
   const first = await phrases.page({ tenantId }, 200);
@@ -70,9 +70,10 @@ test("a search takes its text literally", async () => {
   expect(await found("(")).toEqual([]);
 });
 
-test("a search finds the text anywhere in a phrase, in any case and Unicode normal form", async () => {
+test("a search finds the text anywhere in a phrase, in any case, composed or decomposed", async () => {
   const { tenantId, found } = await openTexts();
   expect(await found("kött")).toEqual(["Kött", "köttbulle", "rökt KÖTT"]);
+  expect(await found("ttbull")).toEqual(["köttbulle"]);
   expect(await found("KO\u0308TT")).toEqual(["Kött", "köttbulle", "rökt KÖTT"]);
   expect((await phrases.pages({ tenantId, contains: "kött" }, 1)).phrases).toEqual(["Kött", "köttbulle", "rökt KÖTT"]);
   expect((await phrases.pages({ tenantId, contains: "kött", language: "de" })).phrases).toEqual([]);
@@ -96,9 +97,9 @@ test.for([
   ["a limit over 200", { limit: 201 }],
   ["a search without a limit", { contains: "a" }],
   ["a page token without a limit", { pageToken: toPageToken({ language: "sv", phrase: "a" }) }],
-  ["a page token that no page gave", { limit: 1, pageToken: "WzFd" }],
+  ["a page token that holds no position", { limit: 1, pageToken: "WzFd" }],
   ["a search for 257 characters", { limit: 1, contains: "a".repeat(257) }],
-  ["a language that is none", { limit: 1, language: "sv_SE" }],
+  ["a language tag with an underscore", { limit: 1, language: "sv_SE" }],
 ] as const)("%s is INVALID_ARGUMENT", async ([, request]) => {
   const list = collect(phrases.client.listPhrases({ tenantId: "demo", format: PhraseFormat.JSON, ...request }));
   await expect(list).rejects.toThrow(/invalid_argument/);

@@ -112,7 +112,7 @@ test("a put with the id of a phrase renames it, which frees its old text", async
   expect(await put(tenantId, { language: "sv", phrase: "Kiew" })).not.toMatchObject({ id });
 });
 
-test("a new phrase keeps the id that it was put with, even if another tenant has that id", async () => {
+test("a new phrase keeps the id that it was put with, even if a phrase of another tenant has that id", async () => {
   const id = randomUUID();
   const [one, two] = [freshTenant(), freshTenant()];
   expect(await put(one, { id, language: "sv", phrase: "a" })).toMatchObject({ id });
@@ -130,15 +130,20 @@ test("a put that changes nothing keeps updatedAt and the revision", async () => 
 
 test("a put, an import and a deletion each give a new revision, whichever replica is asked", async () => {
   const tenantId = freshTenant();
-  const seen = [await revision(tenantId)];
+  const agreed = async () => {
+    const [one, two] = [await revision(tenantId), await revision(tenantId, other)];
+    expect(two).toBe(one);
+    return one;
+  };
+  const seen = [await agreed()];
   const { id } = await put(tenantId, { language: "sv", phrase: "a" });
-  seen.push(await revision(tenantId, other));
+  seen.push(await agreed());
   await put(tenantId, { language: "sv", phrase: "a", forbidden: true }, other);
-  seen.push(await revision(tenantId));
+  seen.push(await agreed());
   await client.importPhrases({ tenantId, format: csv, content: bytes("language,phrase\nsv,b\n") });
-  seen.push(await revision(tenantId));
+  seen.push(await agreed());
   await client.deletePhrase({ tenantId, phraseId: id });
-  seen.push(await revision(tenantId));
+  seen.push(await agreed());
   expect(new Set(seen).size).toBe(seen.length);
   expect(seen).not.toContain("");
   expect(await revision(freshTenant())).toBe(seen[0]);
@@ -239,7 +244,7 @@ test("an empty dictionary is an empty array in JSON, and a header in CSV", async
   );
 });
 
-test("an export of 50,000 phrases changes nothing when it is imported", async () => {
+test("an export of 50,000 phrases as CSV changes nothing when it is imported", async () => {
   const tenantId = freshTenant();
   const rows = Array.from({ length: 50_000 }, (_, n) => ({ language: n % 2 ? "sv" : "en", phrase: `ord ${n}` }));
   await client.importPhrases({ tenantId, format: json, content: bytes(rows) });
@@ -252,10 +257,10 @@ test("an export of 50,000 phrases changes nothing when it is imported", async ()
 });
 
 test.for([
-  ["a tenant", () => client.getDictionaryRevision({ tenantId: "No such" })],
-  ["a language", () => client.getDictionaryRevision({ tenantId: "demo", language: "sv_SE" })],
-  ["a format", () => client.importPhrases({ tenantId: "demo", content: bytes("[]") })],
-  ["JSON", () => client.upsertPhrase({ tenantId: "demo", phraseJson: bytes("{") })],
-] as const)("a request in which %s is not valid gets INVALID_ARGUMENT", async ([, call]) => {
+  ["with a malformed tenant id", () => client.getDictionaryRevision({ tenantId: "No such" })],
+  ["with a malformed language tag", () => client.getDictionaryRevision({ tenantId: "demo", language: "sv_SE" })],
+  ["without a format", () => client.importPhrases({ tenantId: "demo", content: bytes("[]") })],
+  ["with malformed JSON", () => client.upsertPhrase({ tenantId: "demo", phraseJson: bytes("{") })],
+] as const)("a request %s gets INVALID_ARGUMENT", async ([, call]) => {
   expect(await failureOf(call())).toMatchObject({ code: "InvalidArgument", kind: "invalid" });
 });

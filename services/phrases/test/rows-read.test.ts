@@ -47,7 +47,7 @@ test("a dry run of an import in two languages reads the rows of its phrases once
   expect(await rowsRead(() => phrases.import(tenantId, both, { dryRun: true }))).toBe(200);
 });
 
-test("a dry run of an import reads the rows of its phrases once, also of a file that has their ids", async () => {
+test("a dry run of an import reads the rows of its phrases once, whether or not the file has their ids", async () => {
   const tenantId = await newDictionary();
   expect(await rowsRead(() => phrases.import(tenantId, wanted, { dryRun: true }))).toBe(200);
   const exported = (await phrases.page({ tenantId, language: "sv" }, 200)).phrases;
@@ -67,7 +67,7 @@ async function newDictionaryWithGap() {
   return { tenantId, named };
 }
 
-test("a dry run of an import by ids reads only its own rows, also when their ids have a gap", async () => {
+test("a dry run of an import by ids reads only the rows of its phrases, also when their ids have a gap", async () => {
   const { tenantId, named } = await newDictionaryWithGap();
   const renamed = named.map(({ id, phrase }) => ({ id, language: "de", phrase: `neu ${phrase}` }));
   expect(await rowsRead(() => phrases.import(tenantId, renamed, { dryRun: true }))).toBe(199);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -67,17 +67,21 @@ test.each(["0644", "0604", "0620", "0660", "0777"])(
 );
 
 test("the mode that counts is that of the file behind a link, as Kubernetes mounts it", () => {
-  const link = join(folder, "link");
-  symlinkSync(kekFile(key, 0o440), link);
-  expect(kekOf(link)).toEqual(key);
+  const linkTo = (mode: number) => {
+    const link = join(folder, `link-${mode}`);
+    symlinkSync(kekFile(key, mode), link);
+    return link;
+  };
+  expect(kekOf(linkTo(0o440))).toEqual(key);
+  expect(() => kekOf(linkTo(0o644))).toThrow("has mode 0644");
 });
 
-test("a missing file, a folder and a file of 10,000 bytes are refused, each with its own message", () => {
-  const inner = join(folder, "inner");
-  mkdirSync(inner, 0o700);
-  expect(() => kekOf(join(folder, "absent"))).toThrow(/absent cannot be read \(ENOENT\)/);
-  expect(() => kekOf(inner)).toThrow("is not a file");
-  expect(() => kekOf(kekFile(Buffer.alloc(10_000)))).toThrow("is too long");
+test.each([
+  ["a missing file", join(folder, "absent"), "absent cannot be read (ENOENT)"],
+  ["a folder", folder, "is not a file"],
+  ["a file of 10,000 bytes", kekFile(Buffer.alloc(10_000)), "is too long"],
+])("%s is refused as a KEK file, and the message says why", (_, path, fault) => {
+  expect(() => kekOf(path)).toThrow(fault);
 });
 
 test("signing is on unless SIGNING is off", () => {
@@ -100,17 +104,17 @@ test("a KEK is needed also while signing is off, because the trust list is signe
   );
 });
 
-test("the old KEK and the old attestation key are read beside the new ones", () => {
-  const [one, two] = [kekFile(key), kekFile(randomBytes(32))];
-  const config = configWith({
-    SIGNING_KEK_FILE: two,
-    SIGNING_OLD_KEK_FILE: one,
-    ATTESTATION_KEY_FILE: two,
-    ATTESTATION_OLD_KEY_FILE: one,
-  });
-  expect(config.kek.export()).not.toEqual(key);
-  expect(config.oldKek?.export()).toEqual(key);
-  expect(config.attestationKeys.map((each) => each.export().equals(key))).toEqual([false, true]);
+const newKey = randomBytes(32);
+
+test("the old KEK is read beside the new one", () => {
+  const config = configWith({ SIGNING_KEK_FILE: kekFile(newKey), SIGNING_OLD_KEK_FILE: kekFile(key) });
+  expect([config.kek, config.oldKek].map((each) => each?.export())).toEqual([newKey, key]);
+});
+
+test("the old attestation key is read beside the new one", () => {
+  const attestation = { ATTESTATION_KEY_FILE: kekFile(newKey), ATTESTATION_OLD_KEY_FILE: kekFile(key) };
+  const config = configWith({ SIGNING_KEK_FILE: kekFile(key), ...attestation });
+  expect(config.attestationKeys.map((each) => each.export())).toEqual([newKey, key]);
 });
 
 test("an old KEK that is the new one is refused", () => {

@@ -98,7 +98,7 @@ test("a ledger adopts the signatures that documents holds, and their snapshots a
   expect(await auditLedger(audit)).toMatchObject({ entries: 301, fault: undefined });
 });
 
-test("a snapshot is not signed anew alone if only its third signature was adopted", async () => {
+test("a call for one snapshot does not sign it anew when only its third signature was adopted", async () => {
   await using lost = await openLost();
   const { ring, state, digests, original, lines, held } = lost;
   const ledger = await lost.ledgerOf("alone");

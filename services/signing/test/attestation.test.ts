@@ -67,13 +67,13 @@ describe("a snapshot is not signed", () => {
     const item = digest();
     await expectRefused({ ...item, ...change, attestation: attest(item) });
   });
+});
 
-  test("without an attestation, nor is its earlier signature handed out", async () => {
-    const item = digest();
-    await signing.signing.signSnapshots({ items: [item] });
-    const { results } = await signing.unattested.signSnapshots({ items: [item] });
-    expect(results[0]!.outcome.case).toBe("unattested");
-  });
+test("a signed snapshot's signature is not handed out without an attestation", async () => {
+  const item = digest();
+  expect(signaturesOf(await signing.signing.signSnapshots({ items: [item] }))).toHaveLength(1);
+  const { results } = await signing.unattested.signSnapshots({ items: [item] });
+  expect(results[0]!.outcome.case).toBe("unattested");
 });
 
 test("a new attestation key is accepted beside the old one, and then in its place", async () => {

@@ -112,7 +112,7 @@ test("an audit finds a signed snapshot that documents does not have", async () =
   expect((await world.audit()).fault).toBe(`${nameOf(world.items[3]!)} was signed, and documents has no such snapshot`);
 });
 
-test("a signature that was replaced after a revocation counts as outdated in documents, not as a fault", async () => {
+test("documents' signature of a snapshot signed anew after a revocation counts as outdated, not as a fault", async () => {
   await using world = await open();
   const { keys } = await world.admin.listRing({}, asAdmin);
   await world.admin.revokeKey({ keyId: keys[0]!.keyId, emergency: true }, asAdmin);

@@ -36,7 +36,8 @@ test("a start with a wrong KEK fails with a ConfigError, without a change to a p
   expect(await rings.find().toArray()).toEqual(before);
 });
 
-test("a process with signing off does not start without the KEK, because it signs the trust list", async () => {
+test("a process with signing off does not start without the KEK", async () => {
+  // Such a process still signs the trust list.
   const database = testDatabaseName("signing");
   await runSigning(database, on).then((signing) => signing[Symbol.asyncDispose]());
   await expect(runSigning(database, { SIGNING: "off" })).rejects.toThrow("SIGNING_KEK_FILE is required");

@@ -38,7 +38,7 @@ async function open(database = testDatabaseName("signing")) {
   };
 }
 
-test("without GRPC_PORT signing opens no admin door", async () => {
+test("without GRPC_PORT, signing opens no admin door", async () => {
   await using signing = await runSigning(testDatabaseName("signing"), { SIGNING_KEK_FILE: variables.SIGNING_KEK_FILE });
   expect(signing.service.grpcPort).toBeUndefined();
 });

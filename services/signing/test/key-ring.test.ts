@@ -98,7 +98,7 @@ test("the database contains no private key in unencrypted PKCS #8", async () => 
   }
 });
 
-test("with signing off from the first start there is no key, and signing is refused", async () => {
+test("with signing off from the first start, the trust list has no keys, and signing is refused", async () => {
   await using signing = await runSigning(testDatabaseName("signing"), off);
   const list = await signing.trustList.listKeys({});
   expect(list).toMatchObject({ activeKeyId: "", keys: [], revision: 1n });
@@ -109,23 +109,30 @@ test("with signing off from the first start there is no key, and signing is refu
   expect((failure as ConnectError).rawMessage).toBe("signing is off");
 });
 
-test("a pause gives every listed key an end, and after the pause the same key signs", async () => {
+/** Signs once with a new ring, and then pauses it. */
+async function pauseAfterSigning() {
   const database = testDatabaseName("signing");
   const items = [digest()];
   const first = await (async () => {
     await using signing = await runSigning(database, on);
     return { list: await signing.trustList.listKeys({}), signed: await signing.signing.signSnapshots({ items }) };
   })();
-  const paused = await (async () => {
-    await using signing = await runSigning(database, off);
-    const failure = await signing.signing.signSnapshots({ items }).catch((error: unknown) => error);
-    expect((failure as ConnectError).code).toBe(Code.FailedPrecondition);
-    return await signing.trustList.listKeys({});
-  })();
+  await using signing = await runSigning(database, off);
+  const failure = await signing.signing.signSnapshots({ items }).catch((error: unknown) => error);
+  expect((failure as ConnectError).code).toBe(Code.FailedPrecondition);
+  return { database, items, first, paused: await signing.trustList.listKeys({}) };
+}
+
+test("a pause gives every listed key an end, and earlier signatures still verify", async () => {
+  const { first, paused } = await pauseAfterSigning();
   expect(paused).toMatchObject({ activeKeyId: "", revision: 2n });
   expect(paused.keys.map(({ keyId }) => keyId)).toEqual(first.list.keys.map(({ keyId }) => keyId));
   expect(openEnded(paused)).toEqual([]);
   expect(await verifies(paused, signaturesOf(first.signed)[0]!)).toBe(true);
+});
+
+test("after a pause the listed keys are as before, and the same key signs", async () => {
+  const { database, items, first } = await pauseAfterSigning();
   await using signing = await runSigning(database, on);
   const resumed = await signing.trustList.listKeys({});
   expect(unstated(resumed)).toEqual({ ...unstated(first.list), revision: 3n });

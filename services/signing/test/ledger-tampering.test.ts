@@ -102,7 +102,7 @@ const damages: readonly [string, Damage, string][] = [
     "batch 4 was changed, or planted",
   ],
   [
-    "a batch repeated at the end",
+    "the last batch repeated without its entries",
     async (batches) => {
       const last = await batches.findOne({ _id: 3 });
       await batches.insertOne({ ...last!, _id: 4, entries: [] });

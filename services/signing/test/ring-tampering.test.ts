@@ -59,7 +59,11 @@ const damages: readonly [string, (damage: Damage) => Promise<unknown>, string][]
     "does not hold",
   ],
   ["another list key", ({ rings }) => rings.updateOne({}, { $set: { "listKey.publicKey": spki } }), "does not hold"],
-  ["a planted delegation", ({ rings }) => rings.updateOne({}, { $set: { "listKey.delegation": "" } }), "does not hold"],
+  [
+    "a planted empty delegation",
+    ({ rings }) => rings.updateOne({}, { $set: { "listKey.delegation": "" } }),
+    "does not hold",
+  ],
   ["a list key taken out", ({ rings }) => rings.updateOne({}, { $unset: { listKey: "" } }), "cannot be read: listKey"],
   ["a key taken out", ({ rings }) => rings.updateOne({}, { $pop: { keys: 1 } as never }), "does not hold"],
   ["another revision", ({ rings }) => rings.updateOne({}, { $inc: { revision: 7 } }), "does not hold"],

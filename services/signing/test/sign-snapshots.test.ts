@@ -93,7 +93,7 @@ test("a process whose clock is half an hour ahead does not sign until the clock 
   expect(signaturesOf(await one.signing.signSnapshots({ items }))).toHaveLength(1);
 });
 
-test("a repeat gets the same signature back, byte for byte, from either process", async () => {
+test("a repeat gets the same signature back, byte for byte, from either of two processes", async () => {
   const items = [digest(), digest({ sequence: 2n })];
   const first = await one.signing.signSnapshots({ items });
   expect(await one.signing.signSnapshots({ items })).toEqual(first);

@@ -72,7 +72,7 @@ test("only one of 16 changes to one revision of the ring is stored", async () =>
   expect((await rings.read())?.keys.map(comparable)).toEqual(winner?.keys.map(comparable));
 });
 
-test("a ring is lifted to the given revision, and a second time to the next one", async () => {
+test("a ring is lifted to the given revision, and a second time to the revision after it", async () => {
   const [rings, others] = ringStores();
   await rings.save(ring);
   await rings.save({ ...ring, revision: 2, keys: pauseSigning(ring.keys, new Date()) });

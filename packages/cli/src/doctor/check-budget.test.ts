@@ -28,7 +28,7 @@ test("a 429 whose headers have no write budget gives no finding", () => {
   expect(checkBudget(429, headers)).toBeUndefined();
 });
 
-test("the budget of writes is found among other limits", () => {
+test("the write budget is found beside another limit in the headers", () => {
   const headers = new Headers({
     ratelimit: '"ip";r=1;t=9, "writes";r=7;t=3',
     "ratelimit-policy": '"ip";q=10;w=60, "writes";q=10;w=5',

@@ -31,12 +31,12 @@ async function found({ body, headers }: { body: string; headers: Record<string, 
   return [status, finding];
 }
 
-test("a list with one active key among retired and pending ones is ok", async () => {
+test("a list of an active, a retired and a pending key is ok", async () => {
   const keys = [pending, active, retired];
   expect(await check({ active: active.keyId, keys })).toEqual(["ok", `${active.keyId} signs, 3 listed`]);
 });
 
-test("a list of retired keys only is a warning that signing is off", async () => {
+test("a list of nothing but a retired key is a warning that signing is off", async () => {
   expect(await check({ active: null, keys: [retired] })).toEqual([
     "warning",
     expect.stringContaining("signing is off"),
@@ -47,10 +47,13 @@ test.each([
   ["two keys without an end", { active: active.keyId, keys: [active, entry(null)] }],
   ["an active key that is not listed", { active: active.keyId, keys: [retired] }],
   ["an active key that has an end", { active: retired.keyId, keys: [retired, active] }],
-  ["no active key although one has no end", { active: null, keys: [active] }],
-  ["another algorithm", { active: active.keyId, keys: [{ ...active, algorithm: "rsa" }] }],
+  ["no active key although a listed key has no end", { active: null, keys: [active] }],
+  ["a key of another algorithm", { active: active.keyId, keys: [{ ...active, algorithm: "rsa" }] }],
   ["a key whose bytes are no key", { active: active.keyId, keys: [{ ...active, publicKey: "AAAA" }] }],
-  ["a key under another's id", { active: active.keyId, keys: [active, { ...retired, publicKey: active.publicKey }] }],
+  [
+    "a key under another key's id",
+    { active: active.keyId, keys: [active, { ...retired, publicKey: active.publicKey }] },
+  ],
   ["a key whose validFrom is no time", { active: active.keyId, keys: [{ ...active, validFrom: "soon" }] }],
   ["a page of another program", "<html>"],
   ["an empty object", {}],
@@ -95,7 +98,7 @@ test("a delegation is a warning only in the last 30 days before its end", async 
   ]);
 });
 
-test("a list whose digest, statement, age or chain to the root fails verification is broken", async () => {
+test("a list that fails verification is broken, and the finding names why: digest, statement, age or chain", async () => {
   const state = (issuedAt: number, delegation: string | null) =>
     stater.state({ active: active.keyId, keys: [active] }, { issuedAt, delegation });
   const genuine = state(nowMs, null);

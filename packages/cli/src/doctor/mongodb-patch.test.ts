@@ -24,13 +24,13 @@ test.each(["6.0.30", "7.0.48", "8.0.37", "8.0.38", "8.3.16", "9.0.7", "9.1.0"])(
 
 const manifest = new URL("../../../../deploy/k8s/components/mongodb/replica-set.yaml", import.meta.url);
 
-test("the manifests pin a MongoDB that lacks no patch", async () => {
+test("the manifest of the replica set pins a MongoDB that lacks no patch", async () => {
   const text = await readFile(manifest, "utf8");
   const version = /^ {2}version: ([\d.]+)$/m.exec(text)?.[1] ?? "none";
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
   expect(lacksPatch(version)).toBe(undefined);
 });
 
-test("the manifests allow no compression with zlib", async () => {
+test("the manifest of the replica set allows no compression with zlib", async () => {
   expect(await readFile(manifest, "utf8")).toMatch(/^ {4}net\.compression\.compressors: snappy,zstd$/m);
 });

@@ -57,7 +57,7 @@ test("the time that a poll waits does not count as time of its request", async (
   expect(waiting.request.startedAt).toBeLessThanOrEqual(100 + performance.now() - pausedAt);
 });
 
-test("a poll whose client leaves ends and makes room for the next poll", async () => {
+test("a poll whose client leaves ends and leaves its capacity to the next poll", async () => {
   const limiter = open(2);
   const waiting = exchange();
   const result = poll(limiter, waiting);
@@ -66,7 +66,7 @@ test("a poll whose client leaves ends and makes room for the next poll", async (
   expect(await poll(limiter, exchange(), async () => "news")).toBe("news");
 });
 
-test("a poll whose client is gone already does not wait, and makes room for the next poll", async () => {
+test("a poll whose client is gone already does not wait, and leaves its capacity to the next poll", async () => {
   const limiter = open(2);
   const gone = exchange();
   gone.leave();
@@ -110,7 +110,7 @@ test("a poll is refused with UNAVAILABLE before it begins when other tenants hav
   await Promise.all(waiting);
 });
 
-test("a poll whose work fails rejects with the failure and makes room for the next poll", async () => {
+test("a poll whose work fails rejects with the failure and leaves its capacity to the next poll", async () => {
   const limiter = open(2);
   for (let times = 0; times < 3; times += 1) {
     await expect(poll(limiter, exchange(), () => Promise.reject(new Error("down")))).rejects.toThrow("down");

@@ -31,7 +31,7 @@ test.each([
   ["no", "nb"],
   ["i-klingon", "tlh"],
   ["sl-rozaj-biske", "sl-biske-rozaj"],
-])("%s and %s are two languages", (one, other) => {
+])("the tag %s is kept, and not replaced by %s", (one, other) => {
   expect([one, other].map(parseLanguage)).toEqual([one, other]);
 });
 

@@ -69,7 +69,7 @@ const uniform = fc.tuple(dictionary, fc.array(draft), fc.boolean()).map(([standi
   return { standing, drafts: byId ? drafts.filter(({ id }) => id !== undefined && ids.has(id)) : texts };
 });
 
-test("drafts with only known ids, or none, give the same texts when repeated after a part was written", () => {
+test("drafts that all have known ids, or no ids, give the same texts when repeated after a partial write", () => {
   fc.assert(
     fc.property(uniform, fc.nat(), ({ standing, drafts }, cut) => {
       const minting = stamps();

@@ -62,6 +62,8 @@ test("a step of the clock, forth or back, is noticed before the next comparison"
   wall -= 61_000;
   expect(clock.isOff).toBe(false);
   expect(() => clock.require()).not.toThrow();
+  wall -= 61_000;
+  expect(clock.isOff).toBe(true);
 });
 
 test("an offset is tolerated up to 60 s plus half of the time that the database took to answer", async () => {

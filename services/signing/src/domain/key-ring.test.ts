@@ -71,7 +71,7 @@ describe("a pause", () => {
     expect(resumeSigning(founded, now)).toBe(founded);
   });
 
-  test("of months that is renewed daily keeps the key's end in the future, so that signing can resume", () => {
+  test("that is renewed daily for 100 days ends with the same key signing again", () => {
     const days = Array.from({ length: 100 }, (_, day) => later(day * dayMs));
     const off = days.reduce<readonly RingKey[]>((keys, at) => pauseSigning(keys, at), founded);
     expect(signingKey({ keys: resumeSigning(off, later(100 * dayMs)) })?.keyId).toBe("first");
@@ -83,7 +83,7 @@ describe("a pause", () => {
   });
 });
 
-describe("activating a pending key", () => {
+describe("activating a key", () => {
   test("retires the active key, which keeps no private key and ends 33 days later", () => {
     const keys = activateKey(founded, "standby", later(dayMs), { emergency: false });
     expect(statesOf(keys)).toEqual({ first: "retired", standby: "active" });
@@ -130,7 +130,7 @@ describe("revoking", () => {
     expect(keyOf(keys, "first")?.sealed).toBeUndefined();
   });
 
-  test("of the active key leaves nothing that signs until the standby may, unless it is an emergency", async () => {
+  test("of the active key leaves no key that signs until the standby may sign, except in an emergency", async () => {
     const keys = revokeKey(founded, "first", later(hourMs), { emergency: false });
     expect(statesOf(keys)).toEqual({ first: "revoked", standby: "pending" });
     expect(() => assertRing(ringOf(keys))).not.toThrow();
@@ -141,12 +141,20 @@ describe("revoking", () => {
     expect(statesOf(urgent)).toEqual({ first: "revoked", standby: "active" });
   });
 
-  test("a retired or a pending key is possible, a revoked one is not", () => {
+  test("is possible for a retired key", () => {
     const rotated = activateKey(founded, "standby", later(dayMs), { emergency: false });
-    expect(statesOf(revokeKey(rotated, "first", now, { emergency: false }))).toMatchObject({ first: "revoked" });
-    const revoked = revokeKey(founded, "standby", now, { emergency: false });
-    expect(statesOf(revoked)).toEqual({ first: "active", standby: "revoked" });
-    expect(() => revokeKey(revoked, "standby", now, { emergency: false })).toThrow("is revoked already");
+    const keys = revokeKey(rotated, "first", now, { emergency: false });
+    expect(statesOf(keys)).toEqual({ first: "revoked", standby: "active" });
+  });
+
+  test("is possible for a pending key", () => {
+    const keys = revokeKey(founded, "standby", now, { emergency: false });
+    expect(statesOf(keys)).toEqual({ first: "active", standby: "revoked" });
+  });
+
+  test("is refused for a key that is revoked already", () => {
+    const keys = revokeKey(founded, "standby", now, { emergency: false });
+    expect(() => revokeKey(keys, "standby", now, { emergency: false })).toThrow("is revoked already");
   });
 });
 
@@ -176,7 +184,7 @@ describe("tending", () => {
     expect(statesOf(keys)).toEqual({ first: "active", standby: "retired", third: "pending" });
   });
 
-  test("publishes a standby after one was retired by hand", async () => {
+  test("publishes a new standby after the old standby was retired by hand", async () => {
     const keys = await tend(retireKey(founded, "standby", now), now);
     expect(statesOf(keys)).toEqual({ first: "active", standby: "retired", third: "pending" });
   });

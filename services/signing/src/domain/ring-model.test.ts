@@ -144,12 +144,11 @@ function command(name: string, act: (world: World) => Promise<unknown>): Command
     check: () => true,
     toString: () => name,
     async run(_, world) {
+      const before = world.history.at(-1)?.ring;
       await act(world);
-      const { history } = world;
-      const last = history.at(-1)?.ring;
+      const last = world.history.at(-1)?.ring;
       if (!last?.keys.length) return;
       assertRing(last);
-      const before = history.at(-2)?.ring;
       const missing = before?.keys.filter(
         (old) =>
           !last.keys.some((key) => key.keyId === old.keyId && (old.state !== "retired" || key.state !== "pending")),
@@ -280,7 +279,7 @@ test("without emergencies, trust lists up to an hour old accept every key that s
   await holds(false, 300);
 }, 120_000);
 
-test("each step of a random schedule with emergencies leaves a valid ring with all keys and a standby", async () => {
+test("each step of a random schedule with emergencies loses no key and leaves a valid ring with a standby", async () => {
   await holds(true, 150);
 }, 120_000);
 

@@ -34,7 +34,7 @@ function ringAt(revision: number): KeyRing {
   return { revision, keys: [{ ...key, state: "active", validUntil: undefined, sealed }], listKey };
 }
 
-test("the ring of the test vector gives its body, statement and signature throughout a half hour", async () => {
+test("the test vector's ring gives the vector's body, statement and signature throughout a half hour", async () => {
   for (const laterMs of [0, 1, hourMs / 2 - 1]) {
     const now = new Date(vector.issuedAt.getTime() + laterMs);
     const { body, statement, signature } = await stateList(ring, now, listSigner);
@@ -88,21 +88,31 @@ test("while the ring is unusable, its last list stays in use", async () => {
   expect(world.faults).toHaveLength(1);
 });
 
-test("a delegation may be installed only for its list key and root, in the 400 days before its end", () => {
-  const rootPublicKey: Uint8Array = Buffer.from(vector.root, "base64");
-  const rule = { listKey, rootPublicKey, now: vector.issuedAt };
-  expect(delegationEnd(vector.delegation)).toEqual(vector.delegatedUntil);
-  expect(delegationFault(vector.delegation, rule)).toBeUndefined();
-  const faultOf = (change: Partial<typeof rule>, delegation = vector.delegation) =>
-    delegationFault(delegation, { ...rule, ...change });
-  expect(faultOf({ now: vector.delegatedUntil })).toContain("has ended");
-  expect(faultOf({ now: new Date("2026-10-16T23:59:59.999Z") })).toContain("more than 400 days");
-  expect(faultOf({ now: new Date("2026-10-17T00:00:00.000Z") })).toBeUndefined();
+const rootPublicKey: Uint8Array = Buffer.from(vector.root, "base64");
+const rule = { listKey, rootPublicKey, now: vector.issuedAt };
+
+function faultOf(change: Partial<typeof rule>, delegation: string = vector.delegation): string | undefined {
+  return delegationFault(delegation, { ...rule, ...change });
+}
+
+test("a delegation may be installed only for its list key, with the root that signed it", () => {
+  expect(faultOf({})).toBeUndefined();
   expect(faultOf({ rootPublicKey: listKey.publicKey })).toContain("was not signed by this root");
   expect(faultOf({ rootPublicKey: new Uint8Array(44) })).toContain("no Ed25519 public key");
   expect(faultOf({ listKey: { ...listKey, keyId: "ed25519-another" } })).toContain("the list key is ed25519-another");
   expect(faultOf({ listKey: { ...listKey, publicKey: Buffer.from(rootPublicKey) } })).toContain("is of the key");
   expect(faultOf({}, vector.delegation.replace("2027-11-21", "2027-11-22"))).toContain("was not signed");
+});
+
+test("a delegation may be installed only in the 400 days before its end", () => {
+  expect(delegationEnd(vector.delegation)).toEqual(vector.delegatedUntil);
+  expect(faultOf({ now: new Date("2026-10-16T23:59:59.999Z") })).toContain("more than 400 days");
+  expect(faultOf({ now: new Date("2026-10-17T00:00:00.000Z") })).toBeUndefined();
+  expect(faultOf({ now: new Date(vector.delegatedUntil.getTime() - 1) })).toBeUndefined();
+  expect(faultOf({ now: vector.delegatedUntil })).toContain("has ended");
+});
+
+test("a text that is not the five lines of a delegation is refused", () => {
   for (const text of [
     "",
     vector.statement,

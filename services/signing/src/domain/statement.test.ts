@@ -89,7 +89,7 @@ test("a statement is read back as it was made", () => {
   expect(parseStatement(vector.statement)).toEqual({ ...digest, keyId, signedAt });
 });
 
-test("a text that differs from the form of a statement is not read as one", () => {
+test("a text that is not exactly in the form of a statement is not read as a statement", () => {
   const others = ["", "vidimus-snapshot-v1", `${vector.statement}\n`, vector.statement.replace("-v1", "-v2")];
   for (const text of [...others, vector.statement.replace("\n12\n", "\n012\n")]) {
     expect(parseStatement(text)).toBeUndefined();
