@@ -97,7 +97,7 @@ interface OpenIngestDeps {
 }
 
 /**
- * Opens ingest of the snapshots that the broker announces or a walk finds, and the work that
+ * Opens ingest of the snapshots that documents announces or the reconciler finds, and the work that
  * follows a revocation.
  */
 function openIngest(

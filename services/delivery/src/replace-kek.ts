@@ -14,10 +14,10 @@ interface ReplaceKekDeps {
 }
 
 /**
- * Opens every secret once, so that the start fails when all were encrypted with a KEK that this
- * process lacks. A process with two KEKs then checks repeatedly whether every process has the new
- * one. Once they have, it encrypts with the new KEK, and encrypts anew what the old KEK has
- * encrypted. It goes on with that, because another process uses the old KEK until its own check.
+ * Opens every secret, so that the start fails when all were encrypted with a KEK that this process
+ * lacks. A process with two KEKs then checks repeatedly whether every process has the new one. Once
+ * they have, it encrypts with the new KEK, and encrypts anew what the old KEK has encrypted. It goes
+ * on with that, because another process uses the old KEK until its own check.
  */
 export async function replaceKek(deps: ReplaceKekDeps): Promise<AsyncDisposable | undefined> {
   await look(deps);

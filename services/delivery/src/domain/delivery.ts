@@ -23,7 +23,7 @@ export interface Delivery extends Lane, Reference {
   /** 1, or higher for a snapshot that was signed again after a revocation. */
   readonly signingNumber: number;
   readonly createdAt: Date;
-  /** Size of the body: at most 1 KiB too high for a snapshot, an estimate for a notice. */
+  /** Size of the body: exact for a notice, at most 1 KiB too high for a snapshot. */
   readonly bodyBytes: number;
   /**
    * Facts of a snapshot for the log; absent for a notice, and in rows that were read for sending.

@@ -30,7 +30,7 @@ export interface GateState {
   readonly ramp?: number;
   /** The latest end of a `Retry-After`. */
   readonly pausedUntil?: number;
-  /** Time of the first 410 since the last accepted attempt. */
+  /** Time of the first 410 since the endpoint last accepted an attempt or was enabled. */
   readonly goneAt?: number;
   /** The rate's token bucket after the last attempt; absent before the first, when it is full. */
   readonly bucket?: { readonly tokens: number; readonly at: number };
@@ -82,7 +82,7 @@ export function isTrouble({ open, pausedUntil = 0, goneAt }: GateState, now: num
   return open !== undefined || pausedUntil > now || goneAt !== undefined;
 }
 
-/** Whether the state that is stored for other replicas must be replaced or deleted. */
+/** Whether the state for other replicas must be stored, replaced or deleted. */
 export function isNews(before: GateState, after: GateState): boolean {
   return before.open !== after.open || before.pausedUntil !== after.pausedUntil || before.goneAt !== after.goneAt;
 }

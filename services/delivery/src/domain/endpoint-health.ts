@@ -1,7 +1,10 @@
 import type { LoggedAttempt } from "./delivery-log.ts";
 import type { GateState } from "./endpoint-gate.ts";
 
-/** The lanes of an enabled endpoint, by their bearers, which are mostly their oldest deliveries. */
+/**
+ * The lanes of an enabled endpoint, by their bearers: the rows with the lanes' due times and
+ * leases, mostly the oldest rows of their lanes.
+ */
 export interface Backlog {
   /** When the oldest bearer was stored. */
   readonly oldestAt: Date;
@@ -23,7 +26,7 @@ export interface HeldBacklog {
 export interface EndpointHealth extends Omit<GateHealth, "gate"> {
   /**
    * `disabled`: deliveries wait until somebody enables the endpoint. `unopened`: deliveries wait,
-   * because the endpoint's secret or headers cannot be opened.
+   * because the endpoint's secret or headers cannot be decrypted.
    */
   readonly gate: GateHealth["gate"] | "disabled" | "unopened";
   readonly backlog?: Backlog;
@@ -35,8 +38,8 @@ export interface EndpointHealth extends Omit<GateHealth, "gate"> {
 interface GateHealth {
   /**
    * Which attempts the endpoint gets. `closed`: as its limits allow. `open`: none until the next
-   * probe, because attempts failed repeatedly. `probing`: a probe is due or in flight. `paused`:
-   * none, because of a `Retry-After`.
+   * probe, because attempts failed or were refused repeatedly. `probing`: a probe is due or in
+   * flight. `paused`: none, because of a `Retry-After`.
    */
   readonly gate: "closed" | "open" | "probing" | "paused";
   readonly openSince?: Date;

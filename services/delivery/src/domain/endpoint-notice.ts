@@ -59,7 +59,7 @@ export function expiringWithNotice(endpoint: ManagedEndpoint, now: Date): Manage
   return withNotice(told, { event: "endpoint.expiring", reason, at, since });
 }
 
-/** When the deliveries of a disabled endpoint are given up: a day after the notice of that. */
+/** When the deliveries of a disabled endpoint are given up: a day after the notice at `toldAt`. */
 export function expiryOf(toldAt: Date): Date {
   return new Date(toldAt.getTime() + expiryNoticeMs);
 }

@@ -54,7 +54,7 @@ function requireOneReading(text: string): void {
   if (text.includes("\\")) throw refusal("must not contain a backslash (write / or %5C)");
 }
 
-/** The URL parser accepts `https:host`, `https://a..b`, `https://0x7f.1`; another may not. */
+/** Refuses `https:host`, `https://a..b` and `https://0x7f.1`, which only some parsers accept. */
 function requireWrittenHost(text: string, hostname: string): void {
   const [, authority] = /^[a-z]+:\/\/([^/?#]+)/i.exec(text) ?? [];
   if (authority === undefined) throw refusal("must have a host after https://");
@@ -83,7 +83,7 @@ export function portOf({ protocol, port }: Pick<URL, "protocol" | "port">): numb
 
 /**
  * The address of a URL's host if it is known without DNS: an IP literal, or loopback for
- * `localhost`. Undefined for any other name.
+ * `localhost` and its subdomains. Undefined for any other name.
  */
 function addressOfHost(hostname: string): string | undefined {
   const host = bareHost(hostname);

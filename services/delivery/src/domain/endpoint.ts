@@ -30,7 +30,7 @@ export interface Endpoint {
    */
   readonly enabled: boolean;
   /**
-   * Why the secret and the headers cannot be opened. The endpoint then counts as disabled and has
+   * Why the secret or the headers cannot be decrypted. The endpoint then counts as disabled and has
    * no headers.
    */
   readonly unopened?: string;
@@ -53,19 +53,18 @@ export interface Endpoint {
 /** A disabled endpoint's deliveries are given up after this time at the earliest. */
 export const disabledMsMax = 30 * 24 * 60 * 60 * 1000;
 /**
- * The tenant's endpoints that ask for `endpoint.expiring` get it this long before a disabled
+ * The tenant's other endpoints that ask for `endpoint.expiring` get it this long before a disabled
  * endpoint's deliveries are given up.
  */
 export const expiryNoticeMs = 24 * 60 * 60 * 1000;
 
-/** An endpoint with what management needs. */
 export interface ManagedEndpoint extends Endpoint {
   readonly updatedAt: Date;
   /** Name for people; "" to show the host of its URL. */
   readonly name: string;
   readonly description: string;
   /**
-   * Present while the endpoint is disabled by somebody or because of a 410; `unopened` alone does
+   * Present while the endpoint is disabled by somebody or because of 410s; `unopened` alone does
    * not set it.
    */
   readonly disabled?: Disablement;

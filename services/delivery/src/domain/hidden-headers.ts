@@ -21,7 +21,7 @@ export function isHiddenHeader(name: string): boolean {
   return hmacHeaders.has(name) || !isReservedHeader(name);
 }
 
-/** Shorter values are shown, because they are no credentials and occur in ordinary words. */
+/** Shorter values are shown: they are too short for credentials and occur in ordinary words. */
 const hiddenCharactersMin = 6;
 
 /**

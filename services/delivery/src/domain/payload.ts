@@ -113,8 +113,8 @@ export function snapshotKey({ tenantId, documentId, sequence }: Reference): stri
 }
 
 /**
- * The body has the snapshot's bytes, unchanged, as the value of its last field. The same arguments
- * give the same bytes.
+ * The body has the snapshot's bytes, unchanged, as its last value, `data.snapshot`. The same
+ * arguments give the same bytes.
  */
 export function createPayload(snapshot: Snapshot, signature: SnapshotSignature): Payload {
   const { signingNumber } = signature;

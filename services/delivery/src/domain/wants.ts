@@ -6,7 +6,6 @@ const eventOf: Readonly<Record<string, EndpointEvent | undefined>> = {
   withheld: "snapshot.withheld",
 };
 
-/** Whether an endpoint's filter accepts a snapshot's event and document type. */
 export function wants(
   { events, documentTypes }: Pick<Endpoint, "events" | "documentTypes">,
   { status, documentType }: Pick<Snapshot, "status" | "documentType">,

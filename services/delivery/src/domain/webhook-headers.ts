@@ -5,7 +5,7 @@ interface Posted {
   readonly webhookId: string;
   /** For example `snapshot.usable`. */
   readonly event: string;
-  /** Key of the trust list that signed the snapshot; absent for a notice. */
+  /** Key of the trust list that signed the snapshot; absent for a notice and a ping. */
   readonly keyId?: string;
   readonly body: Uint8Array;
 }

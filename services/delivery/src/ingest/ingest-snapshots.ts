@@ -19,7 +19,7 @@ export interface IngestDeps extends StoreDeliveriesDeps {
   readonly feed: Pick<Client<typeof SnapshotFeedService>, "getSnapshots" | "settleSnapshots">;
   readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
   readonly directory: Pick<EndpointDirectory, "listOf">;
-  /** Notes snapshots whose first signature was made by a key that was revoked since. */
+  /** Notes snapshots signed again after a revocation, which may have to be sent again. */
   readonly noteSignedAnew: (references: readonly Reference[]) => Promise<void>;
   readonly log: Logger;
   /** Undefined while tracing is off. */
@@ -33,7 +33,7 @@ export interface IngestDeps extends StoreDeliveriesDeps {
 const batchesMax = 3;
 /**
  * A tenant with more snapshots than this in ingest gets batches of its own, which wait for
- * capacity.
+ * capacity at quick endpoints.
  */
 const burstMin = pullMax;
 /** Most batches at once of all tenants with a burst; these tenants take turns. */
@@ -48,7 +48,7 @@ interface Group {
 }
 
 /**
- * Ingests snapshots: reads them and their tenant's endpoints, has them signed while their
+ * Ingests snapshots: reads them and their tenants' endpoints, has them signed while their
  * deliveries are stored, passes these to sending, and settles the snapshots. Every step may be
  * repeated, so a process may die between any two.
  *

@@ -2,9 +2,10 @@ import { continueTrace, type Span, type Tracing } from "@vidimus/kit/telemetry/t
 import type { Reference } from "../domain/payload.ts";
 
 /**
- * The span of one snapshot's ingest, from its start in this process until the snapshot is settled.
- * A message of the broker names the trace. For other snapshots the trace is known only once the
- * snapshot is read; the span is then made late, with the time at which the ingest began.
+ * The span of one snapshot's ingest, from its start in this process until the snapshot is settled
+ * or a step fails. A message of the broker names the trace. For other snapshots the trace is known
+ * only once the snapshot is read; the span is then made late, with the time at which the ingest
+ * began.
  */
 export class IngestSpan {
   readonly #tracing: Tracing;

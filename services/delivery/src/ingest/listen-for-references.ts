@@ -19,8 +19,8 @@ const reportMs = 10_000;
  * Ingests the snapshots that documents announces, of the tenants for which this replica is
  * preferred. Snapshots whose ingest fails, or whose message was lost, are left to the reconciler.
  *
- * It subscribes only to the preferred partitions, because ignoring a message costs as much as a
- * short call.
+ * Subscribes only to the preferred partitions, because ignoring a message costs as much as a short
+ * call.
  *
  * @returns a function to call when this replica is preferred for other partitions than before
  */

@@ -17,11 +17,11 @@ interface ReconcilerDeps {
   readonly isPreferredFor: (tenantId: string) => boolean;
   readonly log: Logger;
   /**
-   * Interval of the walks. Snapshots younger than two intervals are left to the broker, except in
-   * walks over all pending snapshots.
+   * Interval of the walks. Snapshots younger than two intervals are left to the broker, unless its
+   * messages may have been lost.
    */
   readonly intervalMs: number;
-  /** Interval while the broker is not connected. These walks ingest all pending snapshots. */
+  /** Interval while the broker is not connected. These walks include the youngest snapshots. */
   readonly aloneMs: number;
   /**
    * Snapshots of other replicas' tenants are ingested when they are older than this, and the oldest
@@ -41,8 +41,8 @@ const pagesAhead = 4;
 export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
   // Number of the broker connection at the start of the last walk.
   let connection: number | undefined;
-  // The same for the last walk without a fault. With another connection, messages may have been
-  // lost since, so the next walk includes all pending snapshots.
+  // That number for the last walk without a fault. When the connection is another one now, messages
+  // may have been lost, so the next walk includes the youngest snapshots.
   let walkedOver: number | undefined;
   let tookOverAt = performance.now();
   let waitingFor = "";
@@ -62,8 +62,8 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
     everyMs: deps.intervalMs,
     pause: (ms, signal) => untilNext(deps, connection, ms, signal),
     onFailure(error) {
-      // A reason is logged once: while documents or signing is unavailable, every walk fails with
-      // the same one.
+      // A repeated reason is logged once: while documents or signing is unavailable, walk after
+      // walk fails with the same reason.
       const reason = error instanceof Error ? error.message : String(error);
       if (reason !== waitingFor) deps.log.warn({ err: error }, "snapshots wait");
       waitingFor = reason;
@@ -73,7 +73,7 @@ export function startReconciler(deps: ReconcilerDeps): AsyncDisposable {
 
 /**
  * Sleeps for `ms`, or for `aloneMs` without a `connection`. Ends within `aloneMs` when the broker's
- * connection is no longer this one.
+ * connection is no longer `connection`.
  */
 async function untilNext(
   { bus, aloneMs }: ReconcilerDeps,

@@ -9,7 +9,7 @@ import { referenceToProto } from "../snapshots/references.ts";
 import type { SignResult, Unsendable } from "../snapshots/sign-snapshots.ts";
 
 const settlementsMax = 256;
-/** Least time between two calls that are not full, because nobody waits for a settlement. */
+/** Least time between two calls that are not full, because no webhook waits for a settlement. */
 const settleSpacingMs = 25;
 const reportIntervalMs = 10 * 60 * 1000;
 

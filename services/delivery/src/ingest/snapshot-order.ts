@@ -15,7 +15,8 @@ interface OrderedSnapshots<H> {
 /**
  * Splits pending snapshots into those that may be stored and those that must wait for older ones.
  *
- * @param pending older before newer; keys of handlings are the `snapshotKey`s
+ * @param pending older before newer, each with its ingest (`Handling`), whose key is the
+ * `snapshotKey`
  * @param isStored whether this process has stored the deliveries of a snapshot, which it does only
  * after those of all older pending ones of its document
  */
@@ -58,7 +59,7 @@ export function olderOf({ tenantId, documentId, olderPending }: FeedSnapshot): R
   return olderPending.map((sequence) => ({ tenantId, documentId, sequence }));
 }
 
-/** Whether documents may have cut the list; not if a full list ends with the prior sequence. */
+/** Whether documents may have cut `olderPending`; not if it ends with the prior sequence. */
 export function mayHaveMoreOlder({ olderPending, sequence }: FeedSnapshot): boolean {
   return olderPending.length >= olderPendingMax && olderPending.at(-1) !== sequence - 1;
 }

@@ -25,11 +25,11 @@ interface ToStore {
   readonly snapshots: readonly FeedSnapshot[];
   /** Of the snapshots' tenants. */
   readonly endpoints: readonly Endpoint[];
-  /** Whether to wait for capacity at quick endpoints, so that their deliveries need no claim. */
+  /** Whether to wait for capacity at quick endpoints (`isQuick`), which saves claims. */
   readonly mayWait: boolean;
 }
 
-/** Stored deliveries whose snapshots are not signed yet. */
+/** Stored deliveries whose snapshots may not be signed yet. */
 interface StoredDeliveries {
   /**
    * Deletes the deliveries of snapshots that can never be sent, and passes the leased lanes without
@@ -39,8 +39,8 @@ interface StoredDeliveries {
 }
 
 /**
- * Delay after which lanes are due whose snapshots could not be signed. The reconciler mostly
- * ingests these snapshots again earlier.
+ * Lanes whose snapshots could not be signed are due after this time. The reconciler mostly ingests
+ * these snapshots again earlier, which makes the lanes due.
  */
 const unsignedMs = 5_000;
 
@@ -77,7 +77,7 @@ export async function storeDeliveries(
 
 interface StoredLanes {
   readonly deliveries: readonly NewDelivery[];
-  /** Leased by this process, which has all their rows. */
+  /** Leased by this process, with all their undelivered rows. */
   readonly lanes: readonly LeasedLane[];
   /** Ids of the disabled endpoints. */
   readonly disabled: ReadonlySet<string>;
@@ -102,15 +102,16 @@ async function store(
   const stored = (standing: Stored) => deliveries.filter((_, index) => standings[index] === standing);
   const leasedAtFirst = leasedLanes(stored("leased"), stored("behind"), leaseUntil);
   const withOlder = await deps.lanes.withOlder(leasedAtFirst);
-  // These lanes have older rows that are not in memory, so their leases end; a claim loads all
-  // rows.
+  // These lanes have older rows that are not in memory, so their leases end, and a claim loads the
+  // older rows.
   await deps.lanes.release(withOlder, now);
   const lanes = leasedAtFirst.filter((lane) => !withOlder.includes(lane));
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
   // In a lane whose bearer (the row with the lane's lease and due time) has just ended, `expedite`
   // makes the oldest row the bearer. If the next snapshot of the document were stored before that,
-  // its row would become the bearer, and the lane would have to wait for a claim.
+  // its row would become the bearer, mostly with a lease, which would have to end, because the lane
+  // has older rows.
   const expedited = [...behind, ...asKnown(stored("known"), snapshots)];
   await deps.lanes.expedite(expedited, now);
   const disabled = new Set(endpoints.flatMap(({ enabled, endpointId }) => (enabled ? [] : endpointId)));
@@ -147,8 +148,8 @@ function payloadsOf({ deliveries, disabled }: StoredLanes, results: readonly Sig
 
 /**
  * Deliveries that were stored by an earlier ingest, as arrivals: that ingest's process may have
- * died before it expedited their lanes. Lanes that were attempted since the commit keep their
- * backoff.
+ * died before it expedited their lanes. Lanes that were attempted since the snapshot's commit keep
+ * their backoff.
  */
 function asKnown(known: readonly NewDelivery[], snapshots: readonly FeedSnapshot[]): Arrival[] {
   if (known.length === 0) return [];

@@ -1,7 +1,7 @@
 import { Holdings } from "@vidimus/kit/fair/holdings";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 
-/** Most attempts in flight, of one tenant and in total, so that no tenant takes all sockets. */
+/** Most attempts in flight, of one tenant and in total, so that no tenant takes all slots. */
 const slotsMax = { tenant: 512, all: 1_024 };
 
 export class AttemptSlots {

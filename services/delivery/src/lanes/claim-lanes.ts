@@ -26,9 +26,9 @@ interface ClaimLanesDeps {
 const givingWayMax = 32;
 
 /**
- * Claims due lanes of an endpoint as far as its queue has capacity and their bodies fit into
- * memory. Claims nothing for a disabled endpoint, and deletes the undelivered rows of a deleted
- * one. Rejects when MongoDB is unavailable.
+ * Claims due lanes of an endpoint, or one lane for a due probe, as far as its queue has capacity
+ * and their bodies fit into memory. Claims nothing for a disabled endpoint, and deletes the
+ * undelivered rows of a deleted one. Rejects when MongoDB is unavailable.
  *
  * @param take is given the claimed lanes, while memory for their bodies is reserved
  * @returns whether more lanes are due whose bodies do not fit
@@ -46,8 +46,8 @@ export async function claimLanes(
     if (!endpoint) await deps.deleteUndelivered(queue);
     return false;
   }
-  // The gate in memory may be outdated: until replicas know of each other, two of them believe that
-  // they are preferred for a tenant. And a replica that once took over an overdue lane may
+  // The gate in memory may be outdated: until replicas know of each other, two of them may believe
+  // that they are preferred for a tenant. And a replica that once took over an overdue lane may
   // still have the gate that it read then.
   await deps.gates.refresh(queue);
   const now = Date.now();

@@ -81,7 +81,7 @@ function registerBreakers(registry: Registry, queues: MetricsDeps["queues"]): vo
 
 type Backlog = Awaited<ReturnType<LaneStore["backlog"]>>;
 
-/** @param readBacklog reads only enabled endpoints: deliveries to disabled ones wait on purpose */
+/** @param readBacklog leaves out disabled endpoints, whose deliveries wait on purpose */
 function registerBacklog(registry: Registry, readBacklog: () => Promise<Backlog>): void {
   let underway: Promise<Backlog | undefined> | undefined;
   // Both gauges of a scrape share one read of the database.

@@ -27,7 +27,7 @@ interface EndOldDeps {
  * endpoint at `ageMsMax` (counted from its last enabling if that is later); those to a disabled
  * endpoint a day after its `endpoint.expiring` notice, so after 30 days at the earliest. An attempt
  * gives up only rows of its own lane, and while a breaker is open only probes are sent, so without
- * this search most rows of such an endpoint would wait forever.
+ * this search most rows of such an endpoint would wait far longer.
  */
 export function startEndingOld(deps: EndOldDeps): AsyncDisposable {
   return repeat((signal) => endOld(deps, signal), {

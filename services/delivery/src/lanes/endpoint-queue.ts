@@ -48,7 +48,7 @@ export class EndpointQueue {
   readonly endpointId: string;
   readonly tenantId: string;
   readonly #shared: SharedByQueues;
-  /** Undefined until the gates that other processes store were read; nothing is sent before. */
+  /** Undefined until the gate in the database, if any, was read; nothing is sent before. */
   #gate: GateState | undefined;
   #limits: GateLimits = { maxInFlight: maxInFlightByDefault };
   #enabledAt: Date | undefined;
@@ -127,7 +127,10 @@ export class EndpointQueue {
     return !this.isGateKnown || open !== undefined || now < pausedUntil;
   }
 
-  /** Most lanes of the endpoint that this process leases at once; 0 while the endpoint is shut. */
+  /**
+   * Most lanes of the endpoint that this process leases at once, apart from the lane of a probe; 0
+   * while the endpoint is shut.
+   */
   depth(now: number): number {
     return this.isShut(now) ? 0 : lanesAhead(this.#pace);
   }
@@ -189,8 +192,8 @@ export class EndpointQueue {
   #claimable(dueBy: Date, now: number, most: number): Claimable | undefined {
     const { kind } = this.#admission(now);
     if (kind === "probe") {
-      // A probe that has just become due is left to the preferred replica. While a leased lane
-      // waits, nothing is claimed, because that lane is probed.
+      // For another replica's tenant `dueBy` is earlier, so a probe that has just become due is
+      // left to that replica. While a leased lane waits, that lane is probed, and nothing claimed.
       const isOurs = (this.probeAt() ?? 0) <= dueBy.getTime();
       return isOurs && this.#lanes.readyCount === 0 ? { limit: 1 } : undefined;
     }

@@ -35,7 +35,7 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
   };
   /**
    * Disables an endpoint that answered 410 twice. @returns false when it is still enabled, because
-   * somebody else changed it meanwhile: the next 410 disables it
+   * somebody else changed it meanwhile: a later 410 disables it
    */
   const disableGone = async ({ tenantId, endpointId }: EndpointKey) => {
     const found = await endpoints.find(tenantId, endpointId);
@@ -46,8 +46,8 @@ export function createReactions(deps: ReactionDeps, signal: AbortSignal) {
     return isStored || !(await endpoints.find(tenantId, endpointId))?.enabled;
   };
   /**
-   * Announces to the tenant's other endpoints that the deliveries of a disabled endpoint will be
-   * given up in a day; once for each disabling.
+   * When the deliveries of a disabled endpoint will be given up in a day, announces that to the
+   * tenant's other endpoints, once for each disabling.
    */
   const announceExpiry = async (endpoint: ManagedEndpoint, now: Date) => {
     const changed = expiringWithNotice(endpoint, now);

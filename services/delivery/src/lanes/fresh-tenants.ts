@@ -1,14 +1,14 @@
 import { LRUCache } from "lru-cache";
 
 /**
- * For this time after a tenant's snapshot was ingested, other tenants' backlogs are worked on in
- * smaller batches.
+ * For this time after ingest has passed a tenant's snapshot to sending, other tenants' backlogs are
+ * worked on in smaller batches.
  */
 const freshMs = 1_000;
 /** Most remembered tenants; few, because it matters only whether there is another tenant. */
 const tenantsMax = 16;
 
-/** Remembers the tenants whose snapshots were ingested within the last second. */
+/** Remembers for a second the tenants whose snapshots ingest has passed to sending. */
 export class FreshTenants {
   readonly #tenants = new LRUCache<string, true>({ max: tenantsMax, ttl: freshMs });
 

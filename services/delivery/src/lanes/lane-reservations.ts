@@ -34,7 +34,7 @@ const lookMs = 100;
 /**
  * Grants capacity to ingest, first to the batch that has waited longest. A lane that is stored with
  * a lease is sent without a claim, so a burst waits for capacity at quick endpoints. It does not
- * wait for others, which would take too long.
+ * wait for other endpoints, which would take too long.
  */
 export class LaneReservations {
   readonly #bodies: Pick<BodyBudget, "hold">;

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-/** The first delay; it doubles each time. */
+/** The first delay; it doubles each time that the body is still missing. */
 const firstMs = 5_000;
 const longestMs = 5 * 60_000;
 /** Most remembered lanes. For a forgotten lane, the delays begin anew. */
@@ -17,7 +17,7 @@ export class MissingBodies {
   readonly #missing = new LRUCache<string, Missing>({ max: lanesMax });
 
   /**
-   * @param deliveryId of the lane's bearer
+   * @param deliveryId of the lane's bearer (see `DeliveryRow`)
    * @returns when to try again, in milliseconds since 1970
    */
   note(endpointId: string, deliveryId: string, now: number): number {

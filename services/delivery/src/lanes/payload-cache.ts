@@ -42,7 +42,7 @@ const cacheBytesMax = 40 * 1024 * 1024;
 const cacheMs = 60_000;
 /** Most of the next payloads that are begun with the requested one. */
 const nextMax = 63;
-/** Number of bodies in the mean size. */
+/** A new body weighs 1 / `meanOf` in the mean size. */
 const meanOf = 64;
 
 /** A payload, and the number of deliveries that still need it. */
@@ -52,15 +52,15 @@ interface Kept {
 }
 
 /**
- * Caches the newest payloads that are still to be sent, up to 40 MiB. Others are made again, many
- * at once, from documents' bytes and signing's signature; signing returns the current signature, or
- * a new one when its key was revoked.
+ * Caches the newest payloads, up to 40 MiB; those of `put` until their deliveries have ended.
+ * Others are made again, many at once, from documents' bytes and signing's signature; signing
+ * returns the current signature, or a new one when its key was revoked.
  */
 export function createPayloadCache(deps: PayloadCacheDeps, fresh: FreshTenants, signal: AbortSignal): PayloadCache {
   const cache = new LRUCache<string, Kept>({ maxSize: cacheBytesMax, sizeCalculation: sizeOf, ttl: cacheMs });
   const make = createPayloadMaker(deps, fresh, signal);
   // `peek` keeps the order of insertion, so that the payloads that came first are dropped first:
-  // those that still wait to be sent came later.
+  // those that still wait to be sent mostly came later.
   const known = (reference: Reference) => {
     const payload = cache.peek(snapshotKey(reference))?.payload;
     return payload && deps.isListed(payload.keyId) ? payload : undefined;

@@ -24,7 +24,7 @@ const restMsMax = 1_000;
  * Makes payloads of snapshots that were ingested earlier, many at once. With batches of 256 for a
  * backlog, other tenants' webhooks took 110 to 135 ms at the median on two busy cores. So while
  * others have just published, batches are small, run one at a time, and are followed by a rest of
- * twice their duration.
+ * twice their duration, at most a second.
  */
 export function createPayloadMaker(
   deps: PayloadMakerDeps,

@@ -119,8 +119,8 @@ export class Sender implements AsyncDisposable {
   }
 
   /**
-   * Claims due lanes of an endpoint as far as there is capacity, and starts them. Claims nothing
-   * for a disabled endpoint. Rejects when MongoDB is unavailable.
+   * Claims due lanes of an endpoint, or one for a due probe, as far as there is capacity, and
+   * starts them. Claims nothing for a disabled endpoint. Rejects when MongoDB is unavailable.
    */
   async claim(queue: EndpointQueue, dueBy: Date): Promise<void> {
     if (this.#isStopping) return;
@@ -220,7 +220,7 @@ export class Sender implements AsyncDisposable {
     if (event) await this.#react(queue, event).catch(this.#warn(queue, "lanes wait despite the breaker's change"));
   }
 
-  /** Whether a lane's next row may be sent without a claim, behind the other lanes. */
+  /** Whether a lane may keep its lease for its next row, which waits at the end of the queue. */
   #mayGoOn(queue: EndpointQueue): boolean {
     return !this.#isStopping && !queue.isShut(Date.now()) && this.#deps.queues.find(queue.endpointId) === queue;
   }
@@ -287,7 +287,7 @@ export class Sender implements AsyncDisposable {
     return (err) => this.#deps.log.warn({ err, endpointId }, message);
   }
 
-  /** Releases waiting lanes, lets running attempts end, and journals them. */
+  /** Releases waiting lanes; waits, at most `leaseMs`, until running attempts are journaled. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopping = true;
     this.#reservations.end();

@@ -27,7 +27,7 @@ export class StoredGates {
   readonly #deps: StoredGatesDeps;
   readonly #read: (endpointId: string) => Promise<EndpointState | undefined>;
   /**
-   * The generation of an endpoint's row when this queue's gate was last read or written; absent
+   * The generation of an endpoint's row when the queue's gate was last read or written; absent
    * while there is no row.
    */
   readonly #generations = new WeakMap<EndpointQueue, string>();
@@ -48,9 +48,9 @@ export class StoredGates {
   }
 
   /**
-   * Reads a queue's stored gate. The queue adopts it if it has no gate yet, or if another process
-   * has changed the stored gate since this one last read or wrote it. When the read rejects, claim
-   * nothing.
+   * Reads a queue's stored gate. A queue without a gate adopts it. So does, by the rules of
+   * `#follow`, a queue whose stored gate another process has changed since this one last read or
+   * wrote it. When the read rejects, claim nothing.
    */
   async refresh(queue: EndpointQueue): Promise<void> {
     const [known, written] = [this.#generations.get(queue), this.#written.get(queue)];
@@ -92,7 +92,8 @@ export class StoredGates {
    * Writes of an endpoint follow each other. When another process has written the gate since this
    * one last read or wrote it, the queue gets the gate of that process, unless it is out of date.
    *
-   * @param openSince when the breaker opened that has just closed, in milliseconds since 1970
+   * @param openSince when the breaker opened whose closing is to be announced, in milliseconds
+   * since 1970
    */
   keep(queue: EndpointQueue, openSince?: number): Promise<void> {
     const underway = this.#writing.get(queue.endpointId);

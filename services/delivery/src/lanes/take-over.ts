@@ -33,6 +33,7 @@ async function takeOver({ queues, lanes, endpoints, announce, wake, log }: TakeO
   const orphans = await lanes.appointMissingBearers(new Date());
   if (orphans > 0) log.warn({ lanes: orphans }, "lanes had lost their bearers");
   wake();
-  // Notices of a process that died before it announced them, or that is just announcing them.
+  // A process has died before it announced these notices, or is announcing them now. In the second
+  // case, their deliveries are stored only once all the same.
   for (const endpoint of await endpoints.listUnannounced()) announce(endpoint);
 }

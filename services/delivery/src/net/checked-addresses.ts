@@ -2,9 +2,9 @@ import { isIP } from "node:net";
 import type { Resolve } from "./resolve.ts";
 
 /**
- * A receiver's name has no address, or one that must not be dialled. The message does not say
- * which, and names no address, because a tenant could otherwise query names of the network of this
- * process.
+ * DNS gives no address for a receiver's name, or one that must not be dialled. The message does not
+ * say which, and names no address, because a tenant could otherwise query names of the network of
+ * this process.
  */
 export class ResolveError extends Error {
   override readonly name = "ResolveError";
@@ -17,7 +17,7 @@ export class ResolveError extends Error {
 /**
  * The addresses of a host, all of which may be dialled.
  *
- * @throws ResolveError when the host has no address, or one that must not be dialled
+ * @throws ResolveError when no address of the host is found, or one must not be dialled
  */
 export type CheckedAddresses = (host: string) => Promise<readonly string[]>;
 

@@ -40,7 +40,7 @@ const answerBytesMax = 1_024;
 
 /**
  * Redirects are not followed. Reading ends once 16 KiB of the answer have come, and the first 1 KiB
- * is kept. Values of the request's headers that must stay hidden are removed from what is kept.
+ * is kept. Values of the request's headers that must stay hidden are replaced in what is kept.
  */
 export function createPostWebhook({ agent, rule, attemptMs }: PostWebhookOptions): PostWebhook {
   const targetOf = createTargets(rule);
@@ -65,7 +65,7 @@ type Target = Pick<Dispatcher.DispatchOptions, "path"> & { readonly origin: stri
 
 const targetsMax = 1_000;
 
-/** Each URL is checked once, because the rule does not change. Names are checked at every dial. */
+/** The rule does not change, so a cached URL is not checked again; names are, at every dial. */
 function createTargets(rule: DialRule): (url: string) => Target {
   const targets = new LRUCache<string, Target>({ max: targetsMax });
   return (text) => {

@@ -23,7 +23,7 @@ class ProxyError extends Error {
 interface ProxyConnectorOptions {
   readonly proxy: EgressProxy;
   readonly checkedAddresses: CheckedAddresses;
-  /** Deadline for the proxy, its connection to the receiver and TLS together. */
+  /** Deadline for the lookup, the proxy, its connection to the receiver and TLS together. */
   readonly connectMs: number;
 }
 
@@ -52,7 +52,6 @@ export function createProxyConnector({
   };
 }
 
-/** Starts TLS with the receiver, through the tunnel. */
 function secure(
   connect: buildConnector.connector,
   options: buildConnector.Options & { readonly httpSocket: Socket },

@@ -22,9 +22,9 @@ interface MembershipDeps {
 }
 
 /**
- * Knows for which tenants this replica is preferred. A wrong answer may delay webhooks, or give an
- * endpoint attempts from two replicas, above its limits. It gives no lane to two replicas,
- * because an attempt needs the lane's lease.
+ * Knows for which tenants this replica is preferred; the others send for them only what is overdue.
+ * A wrong answer may delay webhooks, or give an endpoint attempts from two replicas, above its
+ * limits. It gives no lane to two replicas, because an attempt needs the lane's lease.
  */
 export class Membership implements AsyncDisposable {
   readonly #deps: MembershipDeps;

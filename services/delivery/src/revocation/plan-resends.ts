@@ -22,7 +22,7 @@ export function deliveryIdsUpTo({ snapshot, signingNumber }: SignedAnew, endpoin
  * Plans deliveries of a snapshot that was signed again: to each endpoint that has accepted it only
  * with earlier signatures, and still wants it.
  *
- * @param fates from delivery id to fate, for earlier deliveries as far as their rows are kept
+ * @param fates from delivery id to fate, for the deliveries whose rows are still kept
  */
 export function planResends(
   anew: SignedAnew,

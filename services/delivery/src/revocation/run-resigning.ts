@@ -120,8 +120,8 @@ async function walkPage(
 
 /**
  * Signatures of a revoked key may come in for a while after the revocation, behind the position of
- * a running pass. Only a pass that began after that while finds all, so passes are repeated until
- * one has.
+ * a running pass. Only a pass that begins `resigningGraceMs` after the revocation finds all, so
+ * passes are repeated until one has begun that late.
  */
 async function afterPass(
   { resigningGraceMs }: RunResigningDeps,
@@ -135,8 +135,8 @@ async function afterPass(
 }
 
 /**
- * Sends the noted snapshots again, each second a share of every tenant, so that no tenant waits for
- * another.
+ * Sends the noted snapshots again, each second a share of every tenant, so that no tenant waits
+ * until all of another tenant are sent.
  *
  * @param isInterrupted ends the sending early when it returns true; the rest stays noted
  */

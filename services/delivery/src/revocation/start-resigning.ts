@@ -30,8 +30,8 @@ interface Resigning extends AsyncDisposable {
 /**
  * Watches for revoked keys and does the work that follows, in one process at a time, until it is
  * disposed; another process then continues. Once the work is done, reads nothing until a key is
- * revoked or this process notes a snapshot. A database without a record of this work is walked
- * once, because a key may have been revoked before.
+ * revoked or this process notes a snapshot. While the database has no record of this work, all
+ * signatures are walked, because a key may have been revoked before.
  */
 export function startResigning(deps: ResigningDeps): Resigning {
   // A process may have died before it sent its noted snapshots, so `resends` is read once at the

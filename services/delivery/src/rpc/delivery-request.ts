@@ -14,7 +14,8 @@ export type DeliveryRequestDeps = Pick<ResendDeps, "payloads">;
 
 /**
  * The request of a delivery's last attempt (or of its first, when there was none yet) as a message,
- * computed from the snapshot, its current signature and the endpoint's current settings.
+ * computed from the snapshot and its current signature, or the notice, and from the endpoint's
+ * current settings.
  *
  * @returns undefined when documents or signing have no such snapshot
  */

@@ -15,7 +15,7 @@ export interface EnableEndpointDeps extends DisableEndpointDeps {
   expedite: (endpoint: EndpointKey) => void;
 }
 
-/** Enabling need not change deliveries, because disabling has changed none. */
+/** Enabling changes the state of no delivery, because disabling has changed none. */
 export function enableEndpoint(
   deps: EnableEndpointDeps,
   mayChange: MayChange,

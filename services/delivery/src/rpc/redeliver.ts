@@ -21,7 +21,7 @@ export interface RedeliverDeps extends Omit<ResendDeps, "record"> {
   deliveryLog: Pick<DeliveryLogStore, "find" | "recordResent">;
   auditedReplays: Pick<AuditedReplays, "noteRedelivery">;
   lanes: Pick<LaneStore, "expedite">;
-  /** Makes a probe of an endpoint with an open breaker due at once. */
+  /** Lets the next probe of an open breaker wait for nothing but a `Retry-After`. */
   wantProbe: (endpoint: EndpointKey) => Promise<void>;
   /** Wakes the search for due lanes in the database. */
   wake: () => void;

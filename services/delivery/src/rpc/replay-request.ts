@@ -11,7 +11,7 @@ import { refused } from "./refused.ts";
 type ReplayRequest = Omit<StartReplayRequest | CountReplayRequest, "$typeName">;
 
 /**
- * A request without states asks for deliveries in all states. @throws DomainError `invalid` for an
+ * A request without states asks for all, also for `missing`. @throws DomainError `invalid` for an
  * unknown state, a range that ends before it begins, or limits that are missing or contradict `all`
  */
 export function replayFromProto(

@@ -19,7 +19,7 @@ export function referenceFromProto({ tenantId, documentId, sequence }: SnapshotR
 const referencesMax = 64;
 /**
  * A tenant id of 32, a UUID of 36, a number of 8, a type name of 97 and a traceparent of 55 bytes
- * take 240 with all tags and lengths.
+ * take 240 with all tags and lengths; 8 are spare.
  */
 const messageBytesMax = referencesMax * 248;
 

@@ -21,9 +21,9 @@ export function isDelivered({ before, step, webhookId }: LaneRecord): boolean {
 }
 
 /**
- * One statement for records of `isDelivered` with the same generation. In mongod 6.0 it costs a
- * third of what one statement for each record would cost. The update picks the values of each row
- * by the row's id.
+ * One statement for records that pass `isDelivered` and have the same generation. In mongod 6.0 it
+ * costs a third of what one statement for each record would cost. The update picks the values of
+ * each row by the row's id.
  */
 export function deliveredStatement(
   generation: number,

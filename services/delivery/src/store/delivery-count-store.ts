@@ -47,7 +47,7 @@ export class DeliveryCountStore {
   /**
    * From an hour's first instant, in milliseconds since 1970, to its count; hours without
    * deliveries are left out. Takes one command when there are 10,000 deliveries at most, and
-   * otherwise at most two for each hour.
+   * otherwise at most one for each hour.
    */
   async count(query: CountQuery): Promise<ReadonlyMap<number, HourCount>> {
     const counts = new Map<number, HourCount>();

@@ -10,7 +10,7 @@ export type Stored = NewDelivery["standing"] | "known";
 
 const deletedMax = 1_000;
 
-/** Keeps deliveries, undelivered and final ones, with their attempts. */
+/** Stores new deliveries, and deletes undelivered ones. Other stores change the rows. */
 export class DeliveryStore {
   readonly #rows: Collection<DeliveryRow>;
   readonly #holder: string;

@@ -89,8 +89,7 @@ export class EndpointHealthStore {
   }
 
   /**
-   * When the youngest delivered row was accepted, the last time if several times. An older row may
-   * have been accepted later.
+   * When the youngest delivered row was last accepted. An older row may have been accepted later.
    */
   async #lastAccepted(tenantId: string, endpointId: string, signal: AbortSignal | undefined) {
     const [found] = await this.#rows

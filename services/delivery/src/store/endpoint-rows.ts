@@ -11,7 +11,7 @@ import type { EndpointRow, SecretRow } from "./rows.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 /**
- * Seals secrets and headers again, for the endpoint's current URL.
+ * Seals secrets and headers in every call, for the endpoint's current URL.
  *
  * @throws Error when the endpoint could not be opened, because its secrets are not known then
  */

@@ -16,7 +16,10 @@ export interface EndpointState {
   readonly generation: string;
 }
 
-/** Keeps the gates of endpoints in trouble, for the replica that takes such an endpoint over. */
+/**
+ * Keeps the gates of endpoints in trouble (an open breaker, a `Retry-After`, a 410), for the
+ * replica that takes such an endpoint over, and for `EndpointHealthStore`.
+ */
 export class EndpointStateStore {
   static readonly indexes = {
     // An open breaker is stored again at every probe, so a row of this age belongs to an endpoint
@@ -37,7 +40,7 @@ export class EndpointStateStore {
     return (await this.#states.find({ tenantId }, signal ? { signal } : {}).toArray()).map(fromRow);
   }
 
-  /** Endpoints without trouble are left out. */
+  /** Endpoints without a stored gate are left out. */
   async findMany(endpointIds: readonly string[]): Promise<EndpointState[]> {
     return (await this.#states.find({ _id: { $in: [...endpointIds] } }).toArray()).map(fromRow);
   }
@@ -69,7 +72,7 @@ export class EndpointStateStore {
 
   /**
    * Requests a probe from the replica that sends to an endpoint, if the endpoint's breaker is open.
-   * @returns whether it is open
+   * @returns whether the breaker is open
    */
   async wantProbe(tenantId: string, endpointId: string): Promise<boolean> {
     const filter = { _id: endpointId, tenantId, "gate.open": { $exists: true } };

@@ -36,7 +36,6 @@ export class EndpointStore {
     this.#options = session ? { session } : {};
   }
 
-  /** The same store with writes in the transaction of a session. */
   within(session: ClientSession): Pick<EndpointStore, "insert" | "replace" | "delete"> {
     return new EndpointStore(this.#db, this.#box, session, this.unopened);
   }
@@ -75,7 +74,7 @@ export class EndpointStore {
     for (const each of known) if (!left.has(each.endpointId)) this.unopened.note(each);
   }
 
-  /** Endpoints with notices that are not announced. */
+  /** Endpoints of all tenants with notices that are not announced yet. */
   async listUnannounced(): Promise<ManagedEndpoint[]> {
     return this.#find({ "notices.at": { $gt: new Date(0) } });
   }

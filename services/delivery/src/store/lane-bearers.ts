@@ -5,7 +5,7 @@ import { compareRows } from "../domain/advance-lane.ts";
 import { laneFilter, laneIndex } from "./delivery-indexes.ts";
 import type { DeliveryRow } from "./rows.ts";
 
-/** Upper bound of the undelivered rows of one snapshot in a lane. Only a new signature adds one. */
+/** Upper bound of a snapshot's undelivered rows in a lane. Only a new signature adds a row. */
 const signaturesMax = 16;
 
 const absent = { $exists: false } as const;
@@ -91,7 +91,7 @@ export class LaneBearers {
   }
 
   /**
-   * Makes rows bearers, except in lanes that have got another bearer meanwhile.
+   * Makes rows bearers, except rows that have ended, and rows of lanes that have a bearer.
    *
    * @returns whether all rows became bearers
    */

@@ -199,8 +199,8 @@ function rowStatements(record: LaneRecord): AnyBulkWriteOperation<DeliveryRow>[]
       : [
           {
             updateOne: {
-              // The token keeps a repeated record from being written twice. A row that has become the
-              // bearer belongs to a later claim; final with a due time, it would be sent again.
+              // The token keeps a repeated record from being written twice. A row that has become
+              // the bearer has a due time: if it ended here, it would be claimed and sent again.
               filter: {
                 _id: attempted.deliveryId,
                 state: "pending" as const,

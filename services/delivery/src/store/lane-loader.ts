@@ -101,8 +101,8 @@ export class LaneLoader {
 
   /**
    * Of lanes whose bearer was just stored with a lease, finds those with older undelivered rows.
-   * Such a lane lacked a bearer when this one was stored: the bearer before had just ended, and no
-   * process had appointed one of the older rows yet. An older row is stored later only for a
+   * Such a lane lacked a bearer when the new one was stored: the previous bearer had just ended,
+   * and no process had appointed one of the older rows yet. An older row is stored later only for a
    * snapshot that is sent again, and `endOutrun` ends that row. Reads nothing for the first
    * snapshots of documents.
    */
@@ -124,7 +124,7 @@ export class LaneLoader {
     return later.filter(({ state: { rows } }) => rows[0] !== undefined && keys.has(laneKey(rows[0])));
   }
 
-  /** Adds the rows of a lane that are newer than the known ones. */
+  /** Adds rows that are newer than the known ones, as far as `laneRowsMax` and `arrive` allow. */
   async loadArrivals(lane: LeasedLane): Promise<LeasedLane> {
     const newest = lane.state.rows.toSorted(compareRows).at(-1);
     if (!newest) return lane;

@@ -16,10 +16,10 @@ import type { DeliveryRow } from "./rows.ts";
  */
 export interface Arrival extends Lane {
   /**
-   * Commit time of the snapshot of the row behind the bearer, when an earlier ingest stored that
-   * row: its process may have died before it expedited the lane. A bearer that was attempted after
-   * this time keeps its backoff. When absent, the lane is due at once, because no attempt so far
-   * has known of the new row, the redelivery or the enabling.
+   * Commit time of a snapshot whose row an earlier ingest stored: the process of that ingest may
+   * have died before it expedited the lane. A bearer that was attempted after this time keeps its
+   * backoff. When absent, the lane is due at once, because no attempt so far has known of the new
+   * row, the redelivery or the enabling.
    */
   readonly knownSince?: Date;
 }
@@ -172,9 +172,9 @@ export class LaneStore {
   }
 
   /**
-   * Makes lanes due at once, except for those that keep their backoff by `knownSince`. Where the
-   * bearer is leased, its row tells the holder of the lease to load the rows behind it. A lane
-   * without a bearer gets its oldest row as bearer.
+   * Makes lanes due at once, except for leased ones and those that keep their backoff by
+   * `knownSince`. The row of a leased bearer tells the holder of the lease to load newer rows. A
+   * lane without a bearer gets its oldest row as bearer.
    */
   async expedite(arrivals: readonly Arrival[], now: Date): Promise<void> {
     let untold = [...new Map(arrivals.toSorted(byAge).map((each) => [laneKey(each), each])).values()];
@@ -245,7 +245,7 @@ function expedition({ knownSince }: Arrival, now: Date) {
     {
       $set: {
         // Set also on a lease that has ended, because its holder may still renew the lease without
-        // knowing the row.
+        // knowing the new row.
         isFollowed: { $cond: [{ $gt: ["$lease", null] }, true, "$$REMOVE"] },
         isExpedited: { $cond: [stays, { $ifNull: ["$isExpedited", "$$REMOVE"] }, true] },
         nextAttemptAt: { $cond: [stays, "$nextAttemptAt", now] },

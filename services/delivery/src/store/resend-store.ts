@@ -9,8 +9,8 @@ interface NotedSnapshot extends Reference {
 }
 
 /**
- * Keeps which snapshots must be sent again because they were signed again, at most one for each
- * document.
+ * Keeps which snapshots were signed again and are sent again if they are the newest of their
+ * documents, at most one for each document.
  */
 export class ResendStore {
   static readonly indexes = {

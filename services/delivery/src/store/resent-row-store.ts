@@ -9,7 +9,7 @@ type Sequenced = Lane & Pick<Delivery, "deliveryId" | "sequence">;
 
 export interface DeliveryFate {
   readonly state: StoredState;
-  /** Id of the last sent webhook, or of the one to send when there was no attempt yet. */
+  /** Webhook id of the last recorded attempt; without attempts, the id that was stored at first. */
   readonly webhookId: string;
 }
 

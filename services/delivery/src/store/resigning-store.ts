@@ -9,7 +9,7 @@ export interface ClaimedResigning {
   readonly doneKeyIds: readonly string[];
   /** Whether the work was ever completed. */
   readonly hasFinished: boolean;
-  /** How far the work has come; absent when none has begun. */
+  /** How far the unfinished run has come; absent when there is none. */
   readonly run?: ResigningRun;
 }
 

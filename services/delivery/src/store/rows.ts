@@ -73,9 +73,9 @@ export interface DeliveryRow {
    */
   state: "pending" | "delivered" | "superseded" | "exhausted";
   /**
-   * Raised, for example, by every claim, release and journaled result of the bearer. When the
-   * lease's holder writes the bearer, it names the generation that it has read. So a process that
-   * lost its lease changes the bearer only after a 2xx (`noteAccepted`).
+   * Raised, for example, by every claim, release and journaled result of the bearer. A process that
+   * records an attempt, renews its lease or releases it names the generation that it has read. So
+   * after another claim it leaves the bearer alone, unless it records a 2xx (`noteAccepted`).
    */
   generation: number;
   /**
@@ -134,7 +134,7 @@ export interface AttemptRow {
   token?: string;
 }
 
-/** `endpoint_states`: the gate of an endpoint in trouble. */
+/** `endpoint_states`: the gate of an endpoint with an open breaker, a `Retry-After` or a 410. */
 export interface EndpointStateRow {
   _id: string;
   tenantId: string;
@@ -146,7 +146,7 @@ export interface EndpointStateRow {
   updatedAt: Date;
 }
 
-/** `replicas`: one row for each running process of delivery. */
+/** `replicas`: one row for each process of delivery that runs, or was killed within a day. */
 export interface ReplicaRow {
   _id: string;
   /** By MongoDB's clock. */
@@ -171,7 +171,10 @@ export interface ReplayRow {
   /** Token of the current page of documents' snapshots. */
   pageToken: string;
   counts: { seen: number; delivered: number; failed: number; skipped: number };
-  /** Turns in which the receiver could not be reached, since the last one in which it could. */
+  /**
+   * Turns in which the receiver could not be reached, since a turn completed its page or found the
+   * endpoint disabled.
+   */
   failedTurns: number;
   /** Commit time of the last snapshot of the completed pages. */
   reached?: Date;
@@ -190,7 +193,7 @@ export interface TrustListRow {
   /** Revision of signing's key ring; each change of the trust list raises it. */
   revision: number;
   keyIds: string[];
-  /** Ids of all keys that delivery has ever read in a trust list. */
+  /** Ids of the keys of this list and of all that were stored before it. */
   everListed: string[];
 }
 
@@ -201,9 +204,9 @@ export interface ResigningRow {
   doneKeyIds: string[];
   /** Whether the work was ever completed. */
   hasFinished?: true;
-  /** Present while there is work. */
+  /** Present from the beginning of a run until it is finished. */
   run?: ResigningRun;
-  /** The claim of the process that works on it, until `leaseUntil`. */
+  /** Id of the claim of the process that does the work, until `leaseUntil`. */
   holder?: string;
   leaseUntil: Date;
 }

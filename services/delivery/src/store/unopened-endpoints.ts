@@ -8,7 +8,7 @@ interface UnopenedChange {
   readonly why?: string;
 }
 
-/** Keeps which endpoints could not be opened when this process last read them. */
+/** Keeps the endpoints that could not be decrypted when this process last read them. */
 export class UnopenedEndpoints {
   readonly #unopened = new Map<string, UnopenedChange>();
   #tell: (change: UnopenedChange) => void = () => {};

@@ -26,7 +26,8 @@ export function signWithListedKeys({ signSnapshots }: Sign, trustList: Pick<Trus
 
 /**
  * Greatest age of the trust list with which signatures are handed to documents. Together with the
- * 10 s of that call it must stay below `resigningGraceMs`.
+ * 10 s of that call it must stay below `resigningGraceMs`: signatures of a revoked key that arrive
+ * later are not replaced.
  */
 const listAgeMsMax = 15_000;
 

@@ -23,7 +23,7 @@ export async function openConnectProxy(tls?: { cert: string; key: string }) {
   server.on("connect", (request: IncomingMessage, socket: Socket) => {
     targets.push(request.url ?? "");
     authorizations.push(request.headers["proxy-authorization"]);
-    // Unlike an HTTPS server's, an HTTP server's sockets stay half open until they are ended.
+    // Node's HTTP server, unlike its HTTPS server, keeps its side open after the client's end.
     socket.on("error", () => {}).once("end", () => socket.end());
     behaviour.onConnect(request, socket);
   });

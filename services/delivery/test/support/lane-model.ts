@@ -100,7 +100,7 @@ export class LaneModel {
 
   /**
    * @throws Error when the receiver has accepted a newer webhook, or an older row waits that has
-   * not yielded
+   * not yielded to the posted one
    */
   post({ lane }: InHand, reaction: Reaction): void {
     const subject = subjectOf(lane);

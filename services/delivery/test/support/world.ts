@@ -121,7 +121,7 @@ async function openBroker(dir: string) {
       await rm(options.dataDir, { recursive: true, force: true });
       server = await openNatsServer({ ...options, port });
     },
-    /** Publishes a reference as documents does, once the broker is connected. */
+    /** Publishes a reference to the subject that documents uses, once the broker is connected. */
     async announce({ tenantId, documentId, sequence }: FeedSnapshot) {
       const message = { references: [{ tenantId, documentId, sequence: BigInt(sequence) }] };
       const data = toBinary(SnapshotReferencesSchema, create(SnapshotReferencesSchema, message));

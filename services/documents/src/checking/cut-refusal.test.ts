@@ -19,6 +19,11 @@ test("a job that was cut at a limit reports the violations that it had found", (
   expect(cutViolations(new JobCut("time", found), limits)).toEqual(found);
 });
 
+test("of forty violations that a cut job had found twenty are reported", () => {
+  const forty = Array.from({ length: 40 }, () => found[0]!);
+  expect(cutViolations(new JobCut("time", forty), limits)).toHaveLength(20);
+});
+
 test("a job that was cut before it found a violation reports the limit that it exceeded", () => {
   const refuse = refuseCut("the document", limits);
   expect(() => refuse(new JobCut("time", undefined))).toThrow("the document cannot be used: it takes more than 300 ms");

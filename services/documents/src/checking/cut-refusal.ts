@@ -1,5 +1,5 @@
 import { DomainError, type Violation } from "@vidimus/kit/errors";
-import { invalidDocument } from "../domain/document/invalid-document.ts";
+import { invalidDocument, violationsMax } from "../domain/document/invalid-document.ts";
 import { JobCut, type JobLimits } from "./job-thread.ts";
 
 /**
@@ -8,7 +8,8 @@ import { JobCut, type JobLimits } from "./job-thread.ts";
  */
 export function cutViolations(error: unknown, limits: JobLimits): readonly Violation[] {
   if (!(error instanceof JobCut)) throw error;
-  return error.found ?? [{ pointer: "", message: `cannot be checked against its type: ${excess(error, limits)}` }];
+  const unnamed = [{ pointer: "", message: `cannot be checked against its type: ${excess(error, limits)}` }];
+  return error.found?.slice(0, violationsMax) ?? unnamed;
 }
 
 /**

@@ -41,8 +41,8 @@ export interface Checking extends AsyncDisposable {
 
 /**
  * Short drafts are read, and short documents of built-in types checked, on the event loop, where
- * tenants alternate. Long ones, new schemas, and documents of tenants' own schemas are read and
- * checked in threads with limited CPU time and memory.
+ * tenants alternate. In threads with limited CPU time and memory, long drafts are read, long
+ * documents and those of tenants' own schemas checked, and new schemas read.
  */
 export function openChecking({ limits = defaultLimits, ...options }: CheckingOptions): Checking {
   const takeTurn = createWorkTurns();
@@ -75,8 +75,8 @@ export function openChecking({ limits = defaultLimits, ...options }: CheckingOpt
 }
 
 /**
- * Opens threads. Jobs are counted by outcome, and logged when they were cut or failed. They reject
- * with `JobCut`, `DomainError` or the reason of their signal.
+ * Jobs are counted by outcome, and logged when they were cut or failed. They reject with `JobCut`,
+ * `DomainError` or the reason of their signal.
  */
 function openJobs({
   threads,

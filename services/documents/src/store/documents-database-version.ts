@@ -9,8 +9,8 @@ import { TransitionStore } from "./transition-store.ts";
 import { WorkflowStore } from "./workflow-store.ts";
 
 /**
- * Raise `base` when rows change, also for a new key of `publication-keys.ts`, whose column existing
- * rows lack.
+ * Until the first release raise `base` when rows change, also for a new key of
+ * `publication-keys.ts`, whose column existing rows lack.
  */
 export const documentsDatabaseVersion: DatabaseVersion = {
   base: 2,

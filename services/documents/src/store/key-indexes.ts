@@ -2,7 +2,7 @@ import type { Index } from "@vidimus/kit/mongo/indexes";
 import { type KeyName, keyNamed, keyNames } from "../domain/published-reads/publication-keys.ts";
 
 const shapes = {
-  // Unique among published documents only, because a tombstone has no values.
+  // Unique among published documents only, because a tombstone's row has no key columns.
   unique: (name: KeyName): Index => ({ key: { tenantId: 1, type: 1, [name]: 1 }, unique: true }),
   newestFirst: (name: KeyName): Index => ({ key: { tenantId: 1, type: 1, [name]: 1, updatedAt: -1, documentId: -1 } }),
   plain: (name: KeyName): Index => ({ key: { tenantId: 1, [name]: 1 } }),

@@ -103,8 +103,8 @@ export class PublicationStore {
   }
 
   /**
-   * The newest publication or withdrawal of several documents, in any order, up to `bytesMax`;
-   * `complete` when none was left out.
+   * The newest publication or withdrawal of several documents, in any order, as many as fit into
+   * `bytesMax`, but at least one; `complete` when none was left out.
    */
   async findAll(
     tenantId: string,

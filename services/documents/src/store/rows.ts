@@ -2,7 +2,7 @@ import type { Binary } from "mongodb";
 
 /**
  * The four parts of a document's JSON, each canonical (RFC 8785) UTF-8. They are stored separately
- * so that every projection is a concatenation: only `meta` is parsed again, to stamp status and
+ * so that a document is made by joining them: only `meta` is parsed again, to stamp status and
  * version into it.
  */
 export interface PartsRow {
@@ -40,7 +40,7 @@ export interface HeadRow extends PartsRow {
   schemaGeneration: number;
   /**
    * SHA-256 over the type and the parts as they were taken in (`digestParts`). A second create with
-   * this id is a retry if it has the same digest, and a collision if not.
+   * this id has the same content if it has the same digest, and its answer says so.
    */
   intakeDigest: Binary;
   intakeToken?: string;
@@ -114,7 +114,7 @@ interface RequestRow {
   /** Sequence of the snapshot that a transition made, 0 for none. */
   sequence?: number;
   updatedAt?: Date;
-  /** Set for an update: the last published version at that time. */
+  /** For an update: the last published version at that time, if there was one. */
   lastPublished?: LastPublishedRow;
 }
 
@@ -143,7 +143,7 @@ export interface SnapshotRow {
 
 /**
  * `clocks`: one row for each tenant that has published. A transaction that changes what readers see
- * ticks before it writes anything else, so the order of commits is the order of `updated_at`.
+ * ticks before its other writes, which locks the row, so commits are in the order of `updated_at`.
  */
 export interface ClockRow {
   tenantId: string;

@@ -71,9 +71,9 @@ function isOutcomeUnknown(error: unknown): boolean {
 }
 
 /**
- * Whether a transaction changed nothing and may be repeated, mostly after a conflict. A duplicate
- * key is a conflict, too: another transaction has inserted a row with this key, and a repetition can
- * read that row.
+ * Whether a transaction changed nothing and may be repeated, for example after a conflict. A
+ * duplicate key is a conflict, too: another transaction has inserted a row with this key, and a
+ * repetition can read that row.
  */
 export function isConflict(error: unknown): boolean {
   if (isDuplicateKey(error) || isInterrupted(error)) return true;

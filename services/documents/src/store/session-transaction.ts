@@ -12,7 +12,7 @@ import { siteColumns, siteFilter, type SiteRow, toSiteClaim } from "./site-rows.
 import { slugFilters } from "./slug-store.ts";
 import type { ClockRow, HeadRow, HistoryRow, SlugRow, SnapshotRow, VersionRow } from "./rows.ts";
 
-/** Two processes that tick within this time of each other are rivals. */
+/** Two processes that tick a clock within this time of each other are rivals: they alternate. */
 const rivalryMs = 250;
 
 export interface TransitionCollections {

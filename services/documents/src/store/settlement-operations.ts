@@ -47,7 +47,7 @@ function ofDocument({ documentId }: SnapshotGroup<SnapshotKey>["filter"], values
  * ahead.
  */
 function keepSignature(next: object) {
-  // MongoDB orders a missing number below any other.
+  // MongoDB orders a missing value below any number, so a first signature counts as newer.
   const isNewer = { $gt: ["$$next.signingNumber", "$signature.signingNumber"] };
   const kept = { $cond: [isNewer, "$$next", "$signature"] };
   return [{ $set: { signature: { $let: { vars: { next }, in: kept } } } }, { $unset: ["pending", "unsendable"] }];

@@ -21,7 +21,7 @@ export function snapshotFilter(
 
 /**
  * An index scan starts at the first bound. The second one excludes the snapshots with the
- * position's time that the page before has shown.
+ * position's time that earlier pages have shown.
  */
 function behind(column: string, { committedAt, documentId, sequence }: NonNullable<SnapshotQuery["after"]>) {
   return [

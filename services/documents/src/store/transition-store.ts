@@ -51,7 +51,8 @@ export class TransitionStore {
    * Runs `work` in one transaction, and commits it if it wrote anything. When a unique index
    * refused a row, for example because of its slug or request token, `work` runs once more, and
    * then also reads who holds the slugs and which requests were answered before. The first attempt
-   * skips these reads, because most slugs are free and most requests new.
+   * reads no slugs, and only those requests that it refuses, because most slugs are free and most
+   * requests new.
    *
    * While another process runs transitions of the same tenant, the two alternate: after a commit a
    * process waits `giveWayMs`, because otherwise it could lock the clock again and again while the

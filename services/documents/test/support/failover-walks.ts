@@ -109,7 +109,7 @@ async function isPrimary({ command }: ThreeNodes["first"]): Promise<boolean> {
   return isWritablePrimary;
 }
 
-/** Reads that the second node has begun and not ended. */
+/** Number of reads that the second node has begun and not ended. */
 async function waitsOnSecond({ second }: ThreeNodes, database: string): Promise<number> {
   const command = { currentOp: true, "command.$db": database, "command.find": { $exists: true } };
   const { inprog } = (await second.command(command)) as { inprog: unknown[] };

@@ -10,7 +10,7 @@ interface UseStore {
 
 /**
  * Collects the times at which keys were used, and stores them once a minute, so that a process
- * makes one bulk write a minute under any traffic.
+ * makes at most one bulk write a minute.
  */
 export class LastUsed implements AsyncDisposable {
   readonly #store: UseStore;

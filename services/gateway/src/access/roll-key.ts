@@ -3,7 +3,7 @@ import type { KeyRecord } from "./key-record.ts";
 
 const hourMs = 3_600_000;
 
-/** How long a rolled key may stay valid beside its successor. An hour is for a deployment. */
+/** How long a rolled key may stay valid beside its successor. */
 const overlapsMs = new Set([0, hourMs, 24 * hourMs, 7 * 24 * hourMs]);
 
 /** Throws `invalid` unless the overlap is one of `overlapsMs`. */

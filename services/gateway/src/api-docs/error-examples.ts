@@ -5,7 +5,7 @@ import type { BodyRule, ErrorExamples, Route } from "../http/route.ts";
 const rate = { count: 3_000, windowMs: 60_000 };
 const verdict = { allowed: false, remaining: 0, resetMs: 12_000 };
 
-/** Examples of a route's errors: those that its scope, body and method bring, and its own. */
+/** Examples of a route's errors: those of all routes, those of its scope and body, and its own. */
 export function errorExamples(route: Route<never>): ErrorExamples {
   const { scope, body, method, doc } = route;
   return {

@@ -44,8 +44,8 @@ function readGuide(name: string): Guide {
 }
 
 /**
- * Headings get the anchors that GitHub gives them, but a heading that is an error code keeps its
- * case in the anchor.
+ * Headings get the anchors that GitHub gives them, but a heading of one word in capitals, such as
+ * an error code, keeps its case in the anchor.
  */
 function renderer(): Marked {
   return new Marked({
@@ -90,8 +90,8 @@ function anchorOf(heading: string): string {
 }
 
 /**
- * Links to guides and to the description become local. Undefined for other files of the repository,
- * which are not served: such a link becomes plain text.
+ * Links to guides and to the API description become local. Undefined for other files of the
+ * repository, which are not served: such a link becomes plain text.
  */
 function targetOf(href: string): string | undefined {
   if (/^(?:https?:|#)/.test(href)) return href;

@@ -1,6 +1,6 @@
 import { text } from "./html.ts";
 
-/** The keywords of JSON Schema that the API description uses. */
+/** The keywords of JSON Schema that the pages show; the API description uses a few more. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;

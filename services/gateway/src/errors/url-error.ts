@@ -10,7 +10,7 @@ interface SchemaFault {
   readonly message?: string;
 }
 
-/** INVALID_QUERY for the first fault of a URL, naming the parameter and its allowed values. */
+/** INVALID_QUERY for the first fault of a URL, naming the parameter and what is wrong with it. */
 export function urlFault(faults: readonly SchemaFault[], part: string): HttpError {
   const [fault] = faults;
   const noun = part === "params" ? "path parameter" : "query parameter";

@@ -74,7 +74,7 @@ export class ModelReceiver {
   }
 }
 
-/** Names a delivery to the one endpoint. */
+/** Names a delivery to the script's only endpoint. */
 interface DeliveryName {
   readonly documentId: string;
   readonly sequence: number;

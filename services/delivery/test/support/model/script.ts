@@ -127,8 +127,8 @@ export class ScriptRun {
   }
 
   /**
-   * Lets all attempts succeed, and requires every snapshot to be accepted or superseded; or given
-   * up, where rows may get too old.
+   * Ends all work, lets all later attempts succeed, and requires every snapshot to be accepted or
+   * superseded; or given up, where rows may get too old.
    */
   async #end(): Promise<void> {
     const { documents, db, tenantId, endpointId, receiver, enablings } = this.#deps;

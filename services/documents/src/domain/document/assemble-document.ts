@@ -76,8 +76,8 @@ export interface CheckableDocument {
 }
 
 /**
- * Parses parts, of a draft or stored. `readMembers` wrote them as canonical JSON, so they are not
- * checked again.
+ * Parses the parts of a draft or a stored document. `readMembers` wrote them as canonical JSON, so
+ * they are not checked again.
  */
 export function parseParts(parts: DocumentParts): DocumentValue {
   return {

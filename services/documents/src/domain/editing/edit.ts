@@ -23,8 +23,8 @@ export interface Edit {
 }
 
 /**
- * Reads the new content, without checking it against its schema. Throws `invalid` when the content
- * is missing, cannot be read or has another type, and `too_large` above 1 MiB.
+ * Reads the new content; refusing faults against its schema is left to the caller. Throws `invalid`
+ * when the content is missing, cannot be read or has another type, and `too_large` above 1 MiB.
  */
 export async function readContent(
   readDraft: DraftReader,

@@ -59,7 +59,7 @@ export async function updateDocument(deps: UpdateDocumentDeps, edit: Edit): Prom
   }
 }
 
-/** Whether the caller's role may edit in some state of the workflow. */
+/** Whether the caller's role may edit in some state that is not terminal. */
 function mayEver(workflow: WorkflowDefinition, { by }: Edit): boolean {
   const isEditable = (state: string) => workflow.states.get(state) !== "terminal";
   return workflow.states

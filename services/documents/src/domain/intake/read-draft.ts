@@ -41,7 +41,7 @@ export type DraftReader = (tenantId: string, json: Uint8Array, form: DraftForm, 
 /**
  * Reads a request without checking it against its type.
  *
- * @throws DomainError `too_large` or `invalid` when not even the document's id can be read
+ * @throws DomainError `too_large` or `invalid` when the JSON, its form or the id is wrong
  */
 export function readDraft(json: Uint8Array, form: DraftForm): Draft {
   const { documentId, members, pointer } = openDraft(parseJson(json), form);

@@ -11,7 +11,7 @@ import { type DraftReader, draftViolations } from "./read-draft.ts";
 
 export interface IntakeItem {
   readonly tenantId: string;
-  /** JSON of a create request, in either form. */
+  /** JSON of a create request, in either form of `openEnvelope`. */
   readonly json: Uint8Array;
   /** Token of the attempt; "" for none. */
   readonly intakeToken: string;
@@ -82,9 +82,8 @@ interface Candidate extends DocumentReference {
 
 /**
  * Each item is checked on its own, and all valid documents are stored by one insert. An id in use
- * is reported before any fault in the members of its document, so that a retry is safe even when
- * the schema has changed since. A repeated attempt (same token, same content) gets the answer of
- * the first.
+ * is reported instead of the document's violations, so that a retry is safe even when the schema
+ * has changed since. A repeated attempt (same token, same content) gets the answer of the first.
  *
  * @returns one outcome for each item, in order
  */

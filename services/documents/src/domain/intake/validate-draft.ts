@@ -14,7 +14,7 @@ interface Validation {
 }
 
 /**
- * Checks a create request, in either form and with or without an id, against the rules that its
+ * Checks a create request, flat or wrapped and with or without an id, against the rules that its
  * type has for intake or for publication. Stores nothing.
  */
 export async function validateDraft(

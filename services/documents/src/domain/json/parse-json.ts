@@ -23,8 +23,8 @@ const integersBlurFrom = 2 ** 53;
  *
  * @throws DomainError `too_large` above 1 MiB; `invalid` for bytes that are not UTF-8 or not JSON
  * and for a byte order mark, and, with a JSON pointer, for lone surrogates, members named
- * `__proto__`, numbers beyond a double's range, integers that a double cannot hold exactly, and
- * nesting beyond 64 levels
+ * `__proto__`, numbers beyond a double's range, integers that a double cannot hold exactly (but
+ * see `isExact`), and nesting beyond 64 levels
  */
 export function parseJson(bytes: Uint8Array): JsonValue {
   if (bytes.byteLength > documentBytesMax) {

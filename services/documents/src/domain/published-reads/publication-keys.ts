@@ -18,8 +18,8 @@ interface PublicationKey {
   /** The form in which values are stored and compared; "" for an invalid value. */
   normalize(value: string): string;
   /**
-   * `unique`: no two published documents of a type have the same value. `newestFirst`: pages of a
-   * value are read in order. `plain`: for single documents only.
+   * `unique`: no two published documents of a type have the same value. `newestFirst`: has the
+   * order of pages. `plain`: has no order, for keys without `filter`.
    */
   readonly index: "unique" | "newestFirst" | "plain";
   /** Whether pages can be filtered by the key. */

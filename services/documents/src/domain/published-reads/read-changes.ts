@@ -41,7 +41,7 @@ export interface ListPublishedChangesDeps {
 }
 
 interface ChangeRequest {
-  /** The token; "" to begin. */
+  /** `since` of the answer before; "" to begin. */
   readonly since: string;
   /** "" for every publishable type. */
   readonly type: string;

@@ -3,8 +3,9 @@ export type Moment = bigint;
 
 export interface ClockReading {
   /**
-   * When the clock was read. A read of documents with this moment includes every publication up to
-   * `tick`, even if another server has become the primary since.
+   * When the clock was read, or when this process committed `tick`. A read of documents with this
+   * moment includes every publication up to `tick`, even if another server has become the primary
+   * since.
    */
   readonly moment?: Moment;
   /** The last tick; absent before the first one. */

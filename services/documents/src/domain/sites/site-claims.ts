@@ -60,7 +60,8 @@ export interface ClaimingSite {
 
 /**
  * Checks the sites of a batch against the published sites outside of the batch, and against each
- * other in the order of the batch. When two sites of the batch claim a host, the first gets it.
+ * other in the order of the batch. Of two sites of the batch that claim a host, the first without
+ * faults gets it.
  *
  * @param standing claims of sites that are published before the batch
  * @param changed ids of all documents that the batch publishes or withdraws

@@ -8,7 +8,7 @@ export interface SnapshotKey {
   readonly sequence: number;
 }
 
-/** What is announced of a snapshot once it is committed. */
+/** What `announceSnapshots` sends to the broker for a committed snapshot, besides its tenant. */
 export interface AnnouncedSnapshot extends Omit<SnapshotKey, "tenantId"> {
   readonly type: string;
   /** W3C Trace Context of the call that made the snapshot; absent unless its trace is recorded. */
@@ -72,7 +72,7 @@ export interface SignedSnapshot extends SnapshotKey {
 
 /** A snapshot, and the older snapshots of its document that delivery must take first. */
 export interface FeedSnapshot extends SignedSnapshot {
-  /** Sequences, ascending; absent when the snapshot itself is not pending. */
+  /** Sequences, ascending, at most 256; absent when the snapshot itself is not pending. */
   readonly olderPending?: readonly number[];
 }
 

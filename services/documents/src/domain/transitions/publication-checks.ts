@@ -17,7 +17,7 @@ interface VersionToCheck {
 
 /**
  * A version must be checked outside of the transaction first: call `check`, then repeat the
- * transaction.
+ * transition.
  */
 class Unchecked extends DomainError {
   readonly check: (signal?: AbortSignal) => Promise<void>;
@@ -29,7 +29,7 @@ class Unchecked extends DomainError {
 }
 
 /**
- * Most versions whose result is kept for the repetition of the transaction. A version whose result
+ * Most versions whose result is kept for the repetition of the transition. A version whose result
  * was dropped is checked once more.
  */
 const rememberedMax = 10_000;

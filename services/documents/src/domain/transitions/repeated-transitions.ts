@@ -9,8 +9,8 @@ import type { TransitionTransaction } from "./transition-transaction.ts";
  * token belongs to a different request. A request that `outcomes` refuses with `permission_denied`
  * keeps that refusal.
  *
- * `transitionBatch` calls this only for refused requests and after a unique index refused a row, so
- * that a first request that succeeds costs no extra statement.
+ * `transitionBatch` calls this only for refused requests and, after a unique index refused a row,
+ * for all, so that a first request that succeeds costs no extra statement.
  */
 export async function answerRepeated(
   transaction: Pick<TransitionTransaction, "readRequests">,

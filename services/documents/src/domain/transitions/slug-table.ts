@@ -13,7 +13,7 @@ export class SlugTable {
     for (const slug of held) this.#holders.set(keyOf(slug), slug);
   }
 
-  /** Id of another published document that has the slug; undefined when it is free. */
+  /** Id of another published document that has the slug; undefined when the table has none. */
   holder(type: string, slug: string, documentId: string): string | undefined {
     const holder = this.#holders.get(keyOf({ type, slug }))?.documentId;
     return holder === documentId ? undefined : holder;

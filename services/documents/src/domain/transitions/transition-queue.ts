@@ -19,7 +19,7 @@ export interface TransitionQueueOptions {
    * 10 s.
    */
   patienceMs?: number;
-  /** Milliseconds that a transaction waits for callers that were just answered; default 20 ms. */
+  /** Most milliseconds that a transaction waits for callers just answered; default 20 ms. */
   lingerMs?: number;
 }
 
@@ -69,8 +69,9 @@ class TenantQueue {
   #running = false;
   #gathering: { readonly count: number; done(): void } | undefined;
   /**
-   * Most transitions in the next transaction: doubled after a success, halved after a failure. A
-   * conflict before the writes leaves it as it is, because no single document causes that.
+   * Most transitions in the next transaction: doubled after a success, after a failure half of the
+   * failed batch. A conflict before the writes does not change it, because no single document
+   * causes that.
    */
   #size: number;
 

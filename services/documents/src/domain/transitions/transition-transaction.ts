@@ -25,9 +25,8 @@ export interface TransitionTransaction {
   readHeads(documentIds: readonly string[], bytesMax: number): Promise<{ heads: Head[]; complete: boolean }>;
   readVersions(references: readonly { documentId: string; version: number }[]): Promise<StoredVersion[]>;
   /**
-   * Reads which of the slugs are held by published documents. Reads nothing at the first attempt:
-   * the unique index refuses a second holder, and only then is the transaction repeated with this
-   * read.
+   * Reads which of the slugs are held by published documents. Reads nothing unless
+   * `followsDuplicate`: at the first attempt the unique index refuses a second holder.
    */
   readSlugs(slugs: readonly Pick<Slug, "type" | "slug">[]): Promise<Slug[]>;
   /** Published sites that have one of the wanted hosts, and the primary site if that is wanted. */
@@ -41,7 +40,7 @@ export interface TransitionTransaction {
   write(changes: Changes): Promise<void>;
 }
 
-/** The transaction conflicted with another one and changed nothing; it can be repeated. */
+/** The transaction changed nothing and can be repeated; mostly it conflicted with another one. */
 export class TransactionConflict extends Error {
   override readonly name = "TransactionConflict";
   /**

@@ -32,8 +32,8 @@ export interface CreateSchemaGenerationDeps {
 export const typePattern = /^[a-z][a-z0-9-]{0,31}\/[a-z][a-z0-9-]{0,63}$/;
 
 /**
- * Adds the next generation of a type. New checks of this process use it at once, those of other
- * processes within a second.
+ * Adds the next generation of a type. New documents and edits are checked against it at once in
+ * this process, and within a second in others.
  *
  * @returns the number of the generation
  * @throws DomainError `permission_denied` when the author is no administrator; `invalid` for a name

@@ -43,8 +43,8 @@ export function compileSchema(schema: AnySchemaObject, options: CompileOptions =
 
 /**
  * Ajv's code copies all faults found so far at each reference: 10,000 faults of a document of 32 KB
- * took 1.2 s. Only the validator that found the faults refers to their list, so its list can be
- * appended to instead.
+ * took 1.2 s. Nothing else reads the list that is copied, so new faults can be appended to it
+ * instead.
  */
 function appendFaults(code: string): string {
   return code.replaceAll(/vErrors\.concat\(([\w.$]+)\)/g, "($1.forEach((fault) => vErrors.push(fault)), vErrors)");

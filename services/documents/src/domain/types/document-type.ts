@@ -20,7 +20,7 @@ export interface DocumentType {
    * violation, too. Rejects with DomainError `unavailable` when the document could not be checked.
    */
   check(document: CheckableDocument, tier: Tier, signal?: AbortSignal): Promise<readonly Violation[]>;
-  /** Whether `check` takes at most 10 ms. */
+  /** Whether `check` is known to take at most 10 ms. */
   isQuick(document: CheckableDocument): boolean;
 }
 
@@ -32,7 +32,7 @@ interface KnownType {
 
 /** The types that a tenant knows; made by `type-registry.ts`. */
 export interface TypeRegistry {
-  /** Whether a tenant has a type: one of the core types, or one with a schema of its own. */
+  /** Whether a type is a core type, or one for which the tenant has a schema. */
   has(tenantId: string, name: string): Promise<boolean>;
   /**
    * The type in its newest generation with its current workflow; undefined when the tenant has no

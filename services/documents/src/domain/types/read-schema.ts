@@ -6,9 +6,8 @@ import { boundReferences } from "./bound-references.ts";
 import { compileSchema } from "./compile-schema.ts";
 
 /**
- * Reads a schema to be added, on the event loop or in a thread. Rejects with the errors of
- * `readSchema`; in a thread also as `invalid` when the schema takes too much time or memory, and as
- * `unavailable` when the thread fails.
+ * Reads a schema to be added, in a thread. Rejects with the errors of `readSchema`, as `invalid`
+ * when the schema takes too much time or memory, and as `unavailable` when the thread fails.
  */
 export type SchemaReader = (tenantId: string, field: string, bytes: Uint8Array) => Promise<Uint8Array>;
 
@@ -21,7 +20,8 @@ export const schemaBytesMax = 256 * 1024;
 /**
  * Checks that a JSON Schema can be used, and returns its canonical form.
  *
- * @throws DomainError `too_large`; `invalid`. The message names `field`, the field of the request
+ * @throws DomainError `too_large`; `invalid`. The message names `field`, the field of the request,
+ * unless `parseJson` refuses the bytes
  */
 export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
   if (bytes.byteLength > schemaBytesMax) {
@@ -42,7 +42,8 @@ export function readSchema(field: string, bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The names of drafts up to 07 end with `#`, and authors add it to this name, so it is accepted.
+ * The names of drafts up to 07 end with `#`, and authors add a `#` to the name of 2020-12, too, so
+ * that form is accepted.
  */
 function requireDialect(field: string, dialect: JsonValue | undefined): void {
   if (dialect === undefined || dialect === dialectRead || dialect === `${dialectRead}#`) return;

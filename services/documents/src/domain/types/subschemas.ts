@@ -19,7 +19,7 @@ const inPlace: ReadonlyMap<string, Nesting> = new Map([
   ["dependencies", "map"],
 ]);
 
-/** Keywords whose schemas apply to a member or an item, or only when a reference leads to them. */
+/** Keywords whose schemas apply to a part of the value, or only when a reference leads to them. */
 const deeper: ReadonlyMap<string, Nesting> = new Map([
   ["additionalProperties", "one"],
   ["unevaluatedProperties", "one"],
@@ -41,7 +41,7 @@ export function subschemasInPlace(schema: JsonObject): JsonObject[] {
   return schemasUnder(schema, inPlace);
 }
 
-/** All schemas directly in a schema. */
+/** All schemas directly in a schema, without `true` and `false`. */
 export function subschemas(schema: JsonObject): JsonObject[] {
   return [...schemasUnder(schema, inPlace), ...schemasUnder(schema, deeper)];
 }

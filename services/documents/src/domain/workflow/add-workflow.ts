@@ -18,7 +18,7 @@ interface WorkflowRequest {
 
 export interface CreateWorkflowVersionDeps {
   workflows: {
-    /** Stores a version. Returns false when that number exists already. */
+    /** Returns false when that number exists already. */
     insert(tenantId: string, workflow: StoredWorkflow, by: AuditAuthor): Promise<boolean>;
     /** From workflow id to newest version, for all of a tenant's own workflows. */
     newest(tenantId: string): Promise<ReadonlyMap<string, number>>;

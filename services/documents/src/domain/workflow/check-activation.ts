@@ -29,7 +29,6 @@ export function requireUsable(definition: WorkflowDefinition): void {
   throw new DomainError("failed_precondition", message, { reason: "orphan_state", violations });
 }
 
-/** The states that a new document can reach. */
 function reachable({ transitions }: WorkflowDefinition): Set<string> {
   const reached = new Set<string>([initialStatus]);
   // The loop also visits the states that it adds.

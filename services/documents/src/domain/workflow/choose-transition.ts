@@ -17,8 +17,9 @@ interface Choice {
  * version that the caller saw decides.
  *
  * @throws DomainError `permission_denied` when the role may not take the transition; `conflict`
- * with reason `stale_version` when the caller saw a version that the transition does not act on;
- * `failed_precondition` with reason `unknown_transition`, `wrong_state` or `ended`
+ * with reason `stale_version` when the caller saw an outdated version, or the transition can act
+ * only on another one; `failed_precondition` with reason `unknown_transition`, `wrong_state` or
+ * `ended`
  */
 export function chooseTransition(definition: WorkflowDefinition, document: DocumentStanding, request: Choice): Chosen {
   const transition = definition.transitions.find(({ name }) => name === request.name);

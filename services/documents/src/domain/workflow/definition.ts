@@ -17,7 +17,7 @@ export type Guard =
   | { readonly kind: "slugFree" }
   /** `meta.embargoUntil` is absent or past. */
   | { readonly kind: "notEmbargoed" }
-  /** The actor did not write the version. */
+  /** The actor and the writer of the version both have names, and different ones. */
   | { readonly kind: "fourEyes" }
   /** The document was never published. */
   | { readonly kind: "neverPublished" }

@@ -11,8 +11,8 @@ const draftsMax = 1_000;
 const chunkSize = 64;
 
 /**
- * Takes documents of an archive in. One that exists with the same content is answered as
- * `existing`, not as an error, so that an import can be repeated.
+ * Takes documents of an archive in. One that was taken in before with the same content is answered
+ * as `existing`, not as an error, so that an import can be repeated.
  */
 export function importDocuments(deps: IntakeDeps): MethodImpl<typeof DocumentService.method.importDocuments> {
   return async ({ tenantId, drafts }, context) => {

@@ -7,7 +7,7 @@ import { fromReferences, toSnapshot } from "./messages.ts";
 const referencesMax = 256;
 const bytesMax = 4 * 1024 * 1024;
 
-/** Makes the attestation of a snapshot; empty when this process has no key. */
+/** Returns the proof for signing that documents made the snapshot; empty without a key. */
 export type Attest = (snapshot: SignedSnapshot) => Uint8Array;
 
 interface GetSnapshotsDeps {
@@ -44,8 +44,8 @@ async function readFirst(
 }
 
 /**
- * Adds to each pending snapshot the older pending ones of its document. A document's first snapshot
- * has none, and most snapshots are their documents' first, so the store is not asked about them.
+ * Adds to each pending snapshot the sequences of its document's older pending ones. A document's
+ * first snapshot has none, and most snapshots are first ones, so the store is not asked about them.
  */
 async function withOlderPending(
   deps: GetSnapshotsDeps,

@@ -52,9 +52,9 @@ export function toSnapshot(snapshot: FeedSnapshot) {
 }
 
 /**
- * Throws `invalid` unless the signature has the size of an Ed25519 one, and its statement names the
- * snapshot and the key. Version, status and digest of the statement are not compared: signing
- * states only what documents attested, and `settleSnapshots` requires signing's endorsement.
+ * Throws `invalid` unless the signature has the size of an Ed25519 one and a signing number, and
+ * its statement names the snapshot and the key. Version, status and digest are not compared:
+ * signing states only what documents attested, and `settleSnapshots` requires its endorsement.
  */
 export function fromSignature(
   { tenantId, documentId, sequence }: SnapshotKey,

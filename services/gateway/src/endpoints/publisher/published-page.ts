@@ -73,7 +73,7 @@ interface PageSelection {
   readonly refuseForeignCursor?: boolean;
 }
 
-/** Answers one page. The items come from documents as JSON bytes and are not parsed here. */
+/** The items of the page come from documents as JSON bytes and are not parsed here. */
 export async function answerPage(
   { published }: PageDeps,
   call: Call,

@@ -16,7 +16,7 @@ export interface Answer {
    * nor when the client has left.
    */
   readonly body: BufferedBody | StreamedBody | undefined;
-  /** Present when many readers get these bytes: a compressed copy is cached under this name. */
+  /** Present when many readers get these bytes: up to 1 MiB, their compressed copy is cached. */
   readonly shared?: SharedName;
 }
 

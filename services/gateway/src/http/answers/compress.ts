@@ -13,7 +13,7 @@ import {
 import type { Encoding } from "./choose-encoding.ts";
 
 /**
- * Brotli's default quality, 11, takes about a hundred times as long and saves a quarter of the
+ * Brotli's default quality, 11, takes about a hundred times as long as 4 and saves a quarter of the
  * bytes. That does not pay, because most answers are compressed for a single reader. Brotli's
  * default window of 4 MiB would take several times its size for each answer under way.
  */

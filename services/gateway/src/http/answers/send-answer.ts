@@ -4,10 +4,7 @@ import { finished, Readable } from "node:stream";
 import { closeUnlessRead } from "../bodies/lingering-close.ts";
 import { type Answer, bodyBytes, bodyPieces } from "./answer.ts";
 
-/**
- * Sends an answer. For HEAD, or when the client has left, sends only headers, and does not open a
- * stream.
- */
+/** For HEAD, or when the client has left, sends only headers, and does not open a stream. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   void reply.code(answer.status).headers(answer.headers);
   closeUnlessRead(request, reply);

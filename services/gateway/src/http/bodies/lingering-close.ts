@@ -23,7 +23,7 @@ export function closeUnlessRead({ raw }: FastifyRequest, reply: FastifyReply): v
   void reply.header("connection", "close");
   limitRest(raw);
   const { socket } = raw;
-  // Node calls this after the last byte of an answer with `Connection: close`.
+  // Node calls `destroySoon` after the last byte of an answer with `Connection: close`.
   socket.destroySoon = () => linger(raw, socket);
 }
 
