@@ -40,7 +40,7 @@ export interface ErrorOptions {
 
 /**
  * An expected failure. Its message may be shown to the caller. Any other error is a bug and is
- * shown as `internal error`.
+ * shown as `internal error`, except failures of MongoDB and RPC (`rpc/errors/error-table.ts`).
  *
  * A message that quotes input may end in half a surrogate pair, which breaks gRPC trailers. Lone
  * halves are replaced by U+FFFD.

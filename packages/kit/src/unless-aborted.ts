@@ -1,6 +1,6 @@
 /**
- * Settles as the work does, or rejects when the signal aborts first. A signal may outlive many
- * works, so each removes its listener when it ends.
+ * Settles as the work does, or rejects when the signal aborts first. The listener is removed when
+ * the work ends, because the signal may be used for much other work after it.
  *
  * @param reason makes the error of the rejection; by default the signal's reason
  */

@@ -9,7 +9,7 @@ export const signingDatabase = "vidimus_signing";
 const baseDefaults = { meshPort: 7153, opsPort: 9093, database: signingDatabase };
 
 export interface SigningConfig extends BaseConfig {
-  /** Whether this process signs. */
+  /** Whether this process signs snapshots; the trust list is signed also when it does not. */
   isOn: boolean;
   /**
    * Encrypts the stored private keys, and the key that seals the ring. A `KeyObject`, because
@@ -38,12 +38,11 @@ export interface SigningConfig extends BaseConfig {
  * Reads the settings. Besides the common ones: SIGNING (default `on`, so that a deployment without
  * an attestation key fails instead of running unsigned), SIGNING_KEK_FILE (required also while
  * signing is off, because the trust list is signed then, too; `readSecretKeyFile` describes its
- * forms),
- * SIGNING_OLD_KEK_FILE (the KEK before), ATTESTATION_KEY_FILE (required while signing is on) and
- * ATTESTATION_OLD_KEY_FILE (the key before), PREPUBLISH_HOURS (3 to 720, default 24; receivers
- * cache the trust list for an hour), ROTATION_DAYS (default 90; 0: keys are replaced only by hand),
- * DOCUMENTS_TARGET (for audits), GRPC_PORT (of the admin door, which is closed without it) and
- * GRANTS_FILE (required with it and certificates).
+ * forms), SIGNING_OLD_KEK_FILE (the KEK before), ATTESTATION_KEY_FILE (required while signing is
+ * on) and ATTESTATION_OLD_KEY_FILE (the key before), PREPUBLISH_HOURS (3 to 720, default 24;
+ * receivers cache the trust list for an hour), ROTATION_DAYS (default 90; 0: keys are replaced only
+ * by hand), DOCUMENTS_TARGET (for audits), GRPC_PORT (of the admin door, which is closed without
+ * it) and GRANTS_FILE (required with GRPC_PORT and certificates).
  *
  * @throws ConfigError naming every fault
  */

@@ -3,7 +3,7 @@
  * again: docs/operations.md, "Restore".
  *
  * - `highest`: prints the highest sequence of any document that was signed
- * - `adopt`: reads from stdin the signatures that documents printed, and adds them to the ledger
+ * - `adopt`: adds to the ledger the signatures that documents' restore command printed, from stdin
  * - `lift`: gives the key ring the Unix time as its revision
  */
 import { ConfigError, EnvReader } from "@vidimus/kit/env";

@@ -23,7 +23,7 @@ interface AppOptions extends Omit<MountOptions, "cookies" | "uploads"> {
   readonly errorPage: ErrorPage;
 }
 
-/** Largest form of a route that sets no limit of its own, in bytes. */
+/** Largest url-encoded form of a route that sets no limit of its own, in bytes. */
 const formBytesMax = 65_536;
 const pathWithoutRoute = "/%25";
 

@@ -8,8 +8,8 @@ import type { PersonCall, TenantRoute } from "./route.ts";
  * Checks that the caller is a member of the tenant in the URL, with a role that has the page's
  * right.
  *
- * @returns a function that makes the page's answer, so that its caller can check the age of the
- * sign-in before
+ * @returns a function that makes the page's answer; the caller checks the age of the sign-in before
+ * it calls this function
  * @throws DomainError `not_found`, in the same words, for a tenant of others and for one that does
  * not exist; `permission_denied` without the right
  */

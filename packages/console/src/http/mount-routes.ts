@@ -11,8 +11,8 @@ import type { Call, Person, PersonRoute, Route, TenantRoute } from "./route.ts";
 import { readUpload } from "./upload.ts";
 
 /**
- * Makes the page that answers a form whose sender must sign in first. It shows what was typed, in a
- * form that can be sent again; of an upload it keeps nothing.
+ * Makes the page that answers a form whose sender must sign in first. The page shows what was typed
+ * in the route's `fields`, in a form that can be sent again; of an upload it shows nothing.
  */
 type SendAgainPage = (route: PersonRoute | TenantRoute, call: Call, why: "ended" | "too old") => Html;
 

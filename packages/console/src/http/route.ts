@@ -90,11 +90,11 @@ interface SignedInRoute extends RouteBase {
   inWords?(value: string): string;
   /** From field name to label: fields with secrets, which the sender must type once more. */
   readonly secretFields?: Readonly<Record<string, string>>;
-  /** Whether the form is read by `withUpload`: of such a form nothing can be shown again. */
+  /** Whether `withUpload` reads the form: not before the sign-in, so it cannot be shown again. */
   readonly isUpload?: true;
   /** Whether the page needs a sign-in within the last 15 minutes. */
   readonly recentSignIn?: true;
-  /** Largest form, in bytes; 64 KiB by default. */
+  /** Largest url-encoded form, in bytes; 64 KiB by default. */
   readonly formBytesMax?: number;
 }
 

@@ -18,8 +18,8 @@ const cutAfterMs = 1_000;
 /**
  * Handles bytes that Node's parser refuses, and heads that do not arrive in time: answers with a
  * page, logs, and closes the connection. The framework does not see these. While a request of the
- * connection is read or answered, the connection is only cut, because the answer to send is the
- * framework's.
+ * connection is read or answered, the connection is only cut, because a page would mix with the
+ * framework's answer.
  */
 export function unreadableRequests(origin: URL, log: Logger, errorPage: ErrorPage) {
   const last = new WeakMap<Socket, ServerResponse>();
@@ -36,8 +36,8 @@ export function unreadableRequests(origin: URL, log: Logger, errorPage: ErrorPag
     log.info({ method: "", route: "", status, ms: 0, requestId }, "request");
     const page = errorPage({ title, detail }, { id: requestId, person: undefined, url: "" }).toString();
     const headers = { ...securityHeaders(origin), "content-type": "text/html; charset=utf-8" };
-    // Until the connection is cut, its client can send more. Without the pause, a head that is
-    // completed now would still run.
+    // Until the connection is cut, its client can send more. Without the pause, a request whose
+    // head is completed now would still be handled.
     socket.pause();
     socket.end(rawAnswer(status, headers, page));
     setTimeout(() => socket.destroy(), cutAfterMs).unref();

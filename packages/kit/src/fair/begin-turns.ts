@@ -3,9 +3,9 @@ import { LoopTurns } from "./loop-turns.ts";
 /** Requests begin at once until this time after the first request of a turn of the event loop. */
 const turnMsMax = 5;
 /**
- * This many requests take about 5 ms. Limits, for each turn, the work that requests announce for
- * later in it, in requests, and the waiting requests that begin in it, each of which counts as the
- * work that it announced, but at least as one.
+ * This many requests take about 5 ms. In one turn, requests begin at once only until they announced
+ * this much work for later in it, and waiting requests begin until together they weigh this much:
+ * each weighs the work that it announced, but at least 1.
  */
 const turnWeightMax = 16;
 

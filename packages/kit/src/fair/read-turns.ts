@@ -25,7 +25,7 @@ export class ReadTurns {
   });
   #bytes = 0;
 
-  /** Counts bytes read of a body, and pauses the body when those of this turn are used up. */
+  /** Counts bytes read of a body, and pauses the body when the turn has read more than 1 MiB. */
   count(tenantId: string, body: Body, bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > turnBytesMax) {

@@ -7,7 +7,7 @@ interface TenantSlotsOptions {
   readonly share: number;
   /**
    * Whether a tenant may take more than its share while no tenant below its share waits. Meant for
-   * slots that are held for milliseconds, because a tenant that comes then waits for a release.
+   * slots that are held for milliseconds, because a tenant that comes later waits for a release.
    */
   readonly mayExceed?: boolean;
   /**
@@ -19,8 +19,8 @@ interface TenantSlotsOptions {
   readonly wait?: {
     readonly msMax: number;
     /**
-     * Makes the error of a refusal: `share` when the tenant holds its share, `pool` when all slots
-     * are in use.
+     * Makes the error of a refusal: `share` when the tenant holds its share, else `pool`, because
+     * all slots are in use.
      */
     refuse(why: "share" | "pool", tenantId: string): Error;
   };

@@ -19,7 +19,7 @@ export interface VersionStep {
    */
   prepare(database: VersionedDatabase): Promise<void>;
   /**
-   * Rewrites rows of the version before. Runs only when no process of that version runs any more.
+   * Rewrites rows of the version before. May run only when no process of that version runs.
    */
   rewrite(database: VersionedDatabase): Promise<void>;
 }
@@ -35,8 +35,8 @@ export interface DatabaseVersion {
   readonly steps: readonly VersionStep[];
   readonly indexes: DatabaseIndexes;
   /**
-   * Called after each rewrite and before the rewrite is noted as done, so after a crash it is
-   * called again.
+   * Called after each rewrite and before the rewrite is noted as done, so after a crash in
+   * between it is called again.
    */
   onRewritten?(database: VersionedDatabase): Promise<void>;
 }
@@ -86,7 +86,7 @@ export async function ensureDatabaseVersion(
  * processes may run it at once.
  *
  * @returns the versions before, 0 for a new database, and after
- * @throws ConfigError when the database has rows but no version: an earlier build made it
+ * @throws ConfigError when the database has collections but no version: an earlier build made it
  */
 export async function migrate(
   database: VersionedDatabase,

@@ -9,7 +9,7 @@ export interface MongoCommand {
   readonly database: string;
   /** Name of the command, for example `find`. */
   readonly name: string;
-  /** "" for a command without a collection. */
+  /** "" where the first member of the command names no collection, as in `getMore`. */
   readonly collection: string;
 }
 

@@ -14,8 +14,8 @@ interface VersionRow extends VersionState {
 }
 
 /**
- * Told to the operator when the rows have no version, or one from which no step leads to the code's
- * version.
+ * Told to the operator when a database has collections but no version, or a version below the
+ * `base` of the code, from which no step leads to the code's version.
  */
 export const startOver = "is of an earlier build, and nothing was released yet: start over with `npm start -- --fresh`";
 

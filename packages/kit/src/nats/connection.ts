@@ -77,7 +77,7 @@ export class BrokerConnection implements AsyncDisposable {
     return this.#opened.promise;
   }
 
-  /** The connection, or undefined while the broker is not reachable. */
+  /** The connection; undefined before the first one and while it is lost. */
   get current(): NatsConnection | undefined {
     return this.#up ? this.#connection : undefined;
   }

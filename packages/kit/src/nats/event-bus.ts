@@ -21,7 +21,7 @@ export interface EventBus extends AsyncDisposable {
   broadcast(subject: string, data: Uint8Array): void;
   /**
    * Subscribes to broadcasts until the result or the bus is disposed. A message for which `handle`
-   * throws is counted, logged and dropped.
+   * throws is counted and dropped, and logged at most every 10 s.
    */
   onBroadcast(subject: string, handle: (data: Uint8Array) => void): Disposable;
   /**

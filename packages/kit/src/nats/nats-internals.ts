@@ -22,12 +22,13 @@ export function closeSocketsAtOnce(): void {
   isPatched = true;
   const transport = NodeTransport.prototype;
   const { close, dial } = transport;
-  // Called for a silent connection. The original `close` sends nothing first; nats.js then dials.
+  // Called for a silent connection. The original `close`, unlike `disconnect`, does not wait until
+  // data is sent; nats.js then dials.
   transport.disconnect = function () {
     void close.call(this, new Error("the broker does not answer"));
   };
   // Called for a failed dial, after which nats.js dials anyway, and for the connection at a stop.
-  // `done` keeps nats.js from dialling because the socket closes.
+  // `done` keeps nats.js from dialling once more when the socket closes.
   transport.close = async function () {
     this.done = true;
     const { socket }: { readonly socket?: Socket } = this;

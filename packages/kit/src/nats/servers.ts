@@ -15,8 +15,8 @@ interface BrokerAddress {
  * Parses one or several URLs, separated by commas: `nats://user:password@host:4222`,
  * `nats://token@host`, `tls://host`, `host:port`. Credentials of one URL hold for all.
  *
- * @throws ConfigError naming NATS_URL when a URL is malformed or the URLs contradict each other. It
- * does not quote the text, which may contain a password.
+ * @throws ConfigError naming NATS_URL when a URL is malformed or the URLs contradict each other.
+ * Its message does not quote the text, which may contain a password.
  */
 export function parseServers(text: string): BrokerAddress {
   const urls = text.split(",").map((part) => readUrl(part.trim()));

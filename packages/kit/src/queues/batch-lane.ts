@@ -15,8 +15,8 @@ export interface LaneBounds {
 
 /**
  * The waiting items of one lane, and its running batches. While fewer than `outMax` batches run, a
- * late one does not hold back the next one, so a server that hangs delays only the batches that
- * were sent to it.
+ * late one does not hold back the next one, so a server that hangs delays the next batch by at most
+ * `lateMs`.
  */
 export class BatchLane<Item, Result> {
   readonly #bounds: LaneBounds;

@@ -58,9 +58,9 @@ interface BatcherOptions<Item, Result> {
 }
 
 /**
- * Creates a batcher. An idle batcher runs an item at once. While the allowed number of batches
- * runs, arriving items wait; they run together when one of those batches ends or is late. Without a
- * spacing no item waits for others to arrive, so batches grow only under load.
+ * An idle batcher runs an item at once. While the allowed number of batches runs, arriving items
+ * wait; they run together when one of those batches ends or is late. Without a spacing no item
+ * waits for others to arrive, so batches grow only under load.
  *
  * @returns a function that takes one item and resolves with its result
  */

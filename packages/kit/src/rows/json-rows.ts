@@ -46,7 +46,7 @@ export class JsonRowScanner implements RowScanner {
     return chunk.length;
   }
 
-  /** Processes a byte outside of strings. True at a boundary, whose byte the next call takes. */
+  /** Processes a byte outside of strings. True at a boundary: the next call gets the same byte. */
   #step(byte: number): boolean {
     const isBoundary = this.#depth === this.#rowDepth && this.#isBoundary(byte);
     if (isBoundary) this.#inside = !this.#inside;

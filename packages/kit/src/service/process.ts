@@ -6,7 +6,7 @@ import { lowerHelpers } from "../tuning/lower-helpers.ts";
  * EX_CONFIG of sysexits.h: a restart does not help until a setting, or what it points to, is fixed.
  */
 const configExitCode = 78;
-/** The line above a configuration's faults on stderr; the dev stack finds them in a log by it. */
+/** Line above a configuration's faults on stderr, by which the dev stack finds them in a log. */
 export const configFaults = "cannot start, the configuration has faults:\n";
 
 /**

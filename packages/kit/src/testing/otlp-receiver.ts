@@ -25,7 +25,6 @@ interface OtlpAttribute {
   readonly value: { readonly stringValue?: string; readonly intValue?: number };
 }
 
-/** The body of one post. */
 interface OtlpRequest {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly OtlpAttribute[] };

@@ -4,7 +4,7 @@ import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 /**
  * Whether one of the authorities has issued the certificate of a connection's peer, directly or
  * through intermediate certificates. The handshake has verified the chain, so only the trust in its
- * authority may have changed since.
+ * authority is checked again.
  */
 export function isBelieved(
   socket: Pick<TLSSocket, "getPeerCertificate">,

@@ -22,8 +22,8 @@ interface LiveCertificateOptions {
 
 /**
  * Opens the certificate of a service and reloads its files. New connections use the new
- * certificate. Connections of the doors keep the old one until they reach their age; connections to
- * other services are renewed.
+ * certificate. A connection of a door keeps the old one until its age limit (`sessionAgeMs`) ends
+ * it; connections to other services are renewed at once.
  *
  * @throws ConfigError naming the first file that cannot be read, else every fault that `parsePem`
  * finds, else the other service that the certificate names

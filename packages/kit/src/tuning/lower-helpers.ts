@@ -21,8 +21,8 @@ export function setNicer(by: number, threadId = 0): void {
 /**
  * Lowers the priority of the threads with which V8 marks the heap and compiles functions beside the
  * event loop. On a machine without an idle core these threads take CPU from the event loop: an
- * event loop with 250 ms of work got only 60 ms of CPU while 60 bodies of 1 MB arrived. Work that
- * the event loop waits for is not delayed, because the event loop is idle then.
+ * event loop with 250 ms of work got only 60 ms of CPU while 60 bodies of 1 MB arrived. While the
+ * event loop waits for such a thread, it is idle and takes no CPU from that thread.
  *
  * Node can set the priority of a single thread on Linux only; elsewhere the function does nothing.
  */

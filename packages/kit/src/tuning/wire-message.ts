@@ -69,7 +69,7 @@ function bytesFieldsOf(type: DescMessage): DescMessage["fields"] {
 export function fromWire<T extends DescMessage>(type: T, bytes: Buffer): MessageShape<T> {
   try {
     // Bytes fields are views of the input. They would be Buffers if the input were one, and a
-    // Buffer does not equal a Uint8Array.
+    // Buffer is not deeply equal to a Uint8Array of the same bytes.
     return fromBinary(type, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   } catch (error) {
     throw new ConnectError(`cannot read ${type.typeName}`, Code.Internal, undefined, undefined, error);

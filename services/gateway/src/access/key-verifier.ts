@@ -66,8 +66,8 @@ export class KeyVerifier {
    * The caller of a key; undefined for any text that is not a valid key. Cached keys are found by
    * the hash of the whole key, never by its prefix, so that a wrong secret finds none. Returns no
    * promise when it needs no look-up: for a malformed text, and for a key that was looked up in the
-   * last 10 s, or 5 s if it is unknown, with no eviction since. Rejects as `find` does while the
-   * database is unavailable, unless the key was found in the last 60 s and not evicted since.
+   * last 10 s, or 5 s if it is unknown, unless it was evicted since. Rejects as `find` does while
+   * the database is unavailable, unless the key was found in the last 60 s and not evicted since.
    */
   verify(presented: string): Caller | undefined | Promise<Caller | undefined> {
     const prefix = apiKeyPrefix(presented);

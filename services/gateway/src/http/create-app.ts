@@ -34,7 +34,7 @@ export function createApp(
     connectionTimeout: 60_000,
     // The longest time that any route allows for a body; most routes allow less.
     requestTimeout: 60_000,
-    // Node would answer a request without Host itself, without the envelope.
+    // Node itself would answer a request without Host, and not in the JSON form of other errors.
     http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     ajv: { customOptions: { ...asWritten, verbose: true, keywords: ["x-must", "x-names", "x-described-as"] } },
     schemaErrorFormatter: (errors, part) => urlFault(errors, part),

@@ -35,7 +35,7 @@ interface HttpServerOptions<Deps> {
   onUse(caller: Caller): void;
   /** CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
-  /** URL of the page that explains error codes; error answers link to it. */
+  /** URL or path of the page that explains error codes; error answers link to it. */
   help?: string | undefined;
   log: Logger;
   registry: Registry;
@@ -57,7 +57,7 @@ interface HttpServer extends AsyncDisposable {
 
 /**
  * Starts the public API. Rejects with a ConfigError when a `/v1` route declares no scope, or when
- * the port cannot be opened.
+ * the host or the port is not usable.
  */
 export async function startHttpServer<Deps>(options: HttpServerOptions<Deps>): Promise<HttpServer> {
   const { routes, log, registry, limits, trustedProxies, help, pools = openPools(registry) } = options;

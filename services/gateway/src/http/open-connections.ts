@@ -11,8 +11,8 @@ export class OpenConnections {
    * those of running requests after their answers.
    */
   watch(app: FastifyInstance): void {
-    // A listener instead of a hook, because the parser may fail on bytes after the head before the
-    // first hook runs.
+    // Notes a request before Fastify handles it, because the parser may fail on bytes after its
+    // head in the same turn of the event loop, and `lastOf` must then return its answer.
     app.server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#last.set(socket, response);
     });

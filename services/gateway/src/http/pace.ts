@@ -20,7 +20,7 @@ export class Pace {
     this.#creditMax = creditMax;
   }
 
-  /** Notes the bytes that were sent or read within `ms`. False when the credit is used up. */
+  /** Notes the bytes that were sent or read within `ms`. False when the credit is overdrawn. */
   keepsUp(bytes: number, ms: number): boolean {
     this.#credit = Math.min(this.#credit + bytes - (bytesPerSecondMin * ms) / 1_000, this.#creditMax);
     return this.#credit >= 0;

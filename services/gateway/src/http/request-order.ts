@@ -27,7 +27,7 @@ interface RequestSteps {
   readonly admit: onRequestHookHandler;
   /** Refuses when the parser refused bytes after the request's head: `unreadable-requests.ts`. */
   readonly awaitParser: onRequestHookHandler;
-  /** Registers a request before its body is read: `bodies/receive-bodies.ts`. */
+  /** Makes sure that a body's memory is released at the end: `bodies/receive-bodies.ts`. */
   readonly expectBody: onRequestHookHandler;
   /**
    * Refuses when the parser refused a part of the body while the route's checks waited:
@@ -49,7 +49,7 @@ export function orderSteps(app: FastifyInstance, steps: RequestSteps): void {
 }
 
 export interface HandlerResources {
-  /** Turns of the event loop. */
+  /** Shares the event loop between requests that arrive together. */
   readonly turns: Pick<BeginTurns, "take">;
   readonly slots: Pick<TenantSlots, "take">;
   readonly answers: Pick<AnswerBuffers, "reserveStream" | "prepare" | "weightOf" | "send">;
@@ -92,8 +92,8 @@ function andThen(before: Promise<void> | void, step: () => Promise<void> | void)
 }
 
 /**
- * A request holds a slot only while its handler works. None is held while the body arrives and the
- * answer is read, because the client decides how long these take.
+ * A request holds a slot only while its handler works and its answer is prepared. None is held
+ * while the body arrives or the client reads, because the client decides how long that takes.
  */
 function handleInSlot(
   { streams }: Pick<Route<never>, "streams">,

@@ -7,8 +7,8 @@ import type { ErrorCode, ErrorDetail } from "../errors/http-error.ts";
 import type { Wait } from "../pools/long-poll-limiter.ts";
 
 /**
- * A request as a handler sees it: authenticated, authorised, within its budget, with a validated
- * URL.
+ * A request as a handler sees it: authenticated, authorised, charged to the write budget if it is a
+ * write, with a validated URL.
  */
 export interface Call<Query = unknown, Params = unknown> {
   /** On open routes every field is empty. */
@@ -38,8 +38,8 @@ export interface Call<Query = unknown, Params = unknown> {
 }
 
 /**
- * Answers calls. Failures are thrown; `error-table.ts` maps DomainError, HttpError and ConnectError
- * to their answers.
+ * A handler throws its failures; `errors/error-table.ts` maps DomainError, HttpError and
+ * ConnectError to their answers.
  */
 export type Handler<Query = unknown, Params = unknown> = {
   // Declared as a method, so that a handler with a typed query is assignable to `Handler`. The
@@ -117,8 +117,8 @@ export interface Route<Deps, Query extends TSchema = TSchema, Params extends TSc
   readonly params?: Params;
   readonly body?: BodyRule;
   /**
-   * Whether the route's answers are streams. If so, capacity for one is reserved, or the request
-   * refused, before the handler calls a service; see `AnswerBuffers.reserveStream`.
+   * Whether the route's answers are streams. If so, `AnswerBuffers.reserveStream` is called before
+   * the handler, and may refuse the request.
    */
   readonly streams?: true;
   readonly doc: RouteDoc;

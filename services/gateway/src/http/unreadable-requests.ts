@@ -20,7 +20,7 @@ interface UnreadableRequestsDeps {
 
 /**
  * Answers CONNECT, and what Node's parser refuses on the public port. Only a request with a fault
- * in its body reaches the framework, where the two hooks refuse it.
+ * in its body reaches the framework, where the two hooks or the body's reader refuse it.
  */
 export class UnreadableRequests {
   readonly #deps: UnreadableRequestsDeps;
@@ -85,7 +85,7 @@ export class UnreadableRequests {
 
   /**
    * The 429 when the peer's address is over its limit, else the given error. X-Forwarded-For is not
-   * used, because unreadable bytes have none.
+   * used, because unreadable bytes have none; CONNECT is counted in the same way.
    */
   #refusalOf(socket: Socket, otherwise: HttpError): HttpError {
     try {

@@ -4,7 +4,7 @@ import type { SharedPool } from "./shared-pool.ts";
 
 /**
  * Runs work that only waits for a change. Its signal aborts when the client leaves or the process
- * stops; undefined when the work fails after that, or when the client had left before.
+ * stops; undefined when the work fails after that, or when that happened before the work began.
  */
 export type Wait = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T | undefined>;
 

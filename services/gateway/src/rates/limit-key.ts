@@ -5,8 +5,8 @@ import { isIP, isIPv4 } from "node:net";
  * The key by which limits count an address: an IPv4 address itself, also when it is mapped into
  * IPv6, and the /64 of an IPv6 address, because one subscriber has a whole /64.
  *
- * @param address of the client, which `http/create-app.ts` reads from a trusted proxy's header
- * @param peer address of the connection, used when the header has no address
+ * @param address of the client; from a trusted proxy's `X-Forwarded-For` it may be any text
+ * @param peer address of the connection, used when `address` is not an IP address
  */
 export function limitKey(address: string, peer: string): string {
   // The common case is handled first, because every request is counted and parsing an address takes

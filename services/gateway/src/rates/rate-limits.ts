@@ -22,7 +22,7 @@ export interface LargeCharge {
 
 const uncharged: LargeCharge = { refundAllBut: () => Promise.resolve() };
 
-/** The limits of the public port. Above its limit a method throws RATE_LIMITED, which names it. */
+/** The limits of the public port. Above one a method throws RATE_LIMITED, which names the limit. */
 export class RateLimits {
   readonly #ip: LocalLimit | undefined;
   readonly #authFailures: LocalLimit | undefined;

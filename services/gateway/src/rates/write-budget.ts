@@ -143,7 +143,7 @@ export class WriteBudget implements AsyncDisposable {
     }
   }
 
-  /** A slice that cannot be returned ends with its window. */
+  /** Does not reject: a slice that cannot be returned ends with its window. */
   async #returnIdle(unusedMs: number): Promise<void> {
     await this.#store.returnSlices(this.#held.takeIdle(unusedMs)).catch(() => {});
   }

@@ -129,7 +129,7 @@ export class InvitationStore {
 
   /**
    * Refuses an invitation whose inviter may no longer give its roles. Only people are looked up:
-   * other inviters had the right by the grant of the program that called.
+   * other inviters had the right by the grant (`docs/security.md`) of the program that called.
    */
   async #requireInviter({ tenantId, invitedBy, roles }: InvitationRow, session: ClientSession): Promise<void> {
     if (!isPersonActor(invitedBy)) return;

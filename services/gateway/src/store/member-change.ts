@@ -12,7 +12,8 @@ export function memberKey(tenantId: string, memberId: string): string {
 
 /**
  * Throws `permission_denied` when the actor is a person who does not have the asserted role in the
- * tenant. Other actors are not checked: they have the roles of their caller's grant.
+ * tenant. Other actors are not checked here: where programs have certificates, the teams door
+ * checks the role against the grant of the calling program (`docs/security.md`).
  */
 export async function requireOwnRole(
   members: Collection<MemberRow>,

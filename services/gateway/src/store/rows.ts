@@ -35,7 +35,7 @@ export interface MemberRow {
   invitedBy: string;
 }
 
-/** The name of a person who was removed, by which the history goes on naming that person. */
+/** The name of a removed member, so that the history of documents can still show it. */
 export interface FormerMemberRow {
   /** The key of the member's row. */
   _id: string;

@@ -3,9 +3,10 @@ import type { ClientSession, Collection } from "mongodb";
 import type { TenantRow } from "./rows.ts";
 
 /**
- * Writes a tenant's row in a transaction, so that changes in a tenant run one after the other: the
- * transaction of a concurrent change fails with a write conflict, and runs again. Without that
- * write, two changes that count the same rows and write different ones would both succeed.
+ * Writes a tenant's row in a transaction, so that changes of its keys and members run one after the
+ * other: the transaction of a concurrent change fails with a write conflict, and runs again.
+ * Without that write, two changes that count the same rows and write different ones would both
+ * succeed.
  *
  * @returns the row before the write; throws `not_found` when there is none
  */

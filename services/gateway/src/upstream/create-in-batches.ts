@@ -16,7 +16,7 @@ import type { Caller } from "../access/key-verifier.ts";
 
 interface CreateItem {
   readonly caller: Caller;
-  /** The unparsed body of the request; a large one is emptied when its call has ended. */
+  /** The unparsed body; emptied when its call has ended, unless it is part of a larger buffer. */
   readonly documentJson: Buffer;
   readonly rpc: CallOptions;
 }
@@ -34,8 +34,8 @@ const bytesMax = 4 * 1024 * 1024;
 /** Documents from this size on are sent in a lane of large ones; see `createInBatches`. */
 const largeBytesMin = 32 * 1024;
 /**
- * Most bytes of large documents in one call. Both ends serialise, copy and write a call in one turn
- * of their event loops, which takes 3 ms of CPU for 1 MiB.
+ * Most bytes of large documents in one call. Gateway and documents each handle a call in one turn
+ * of their event loops, which takes 3 ms of CPU for 1 MiB and delays all other requests.
  */
 const largeBytesMax = 1024 * 1024;
 /** Most running calls of all small lanes together, and of all large ones; lanes alternate. */

@@ -5,7 +5,7 @@ import { TenantCache } from "../pools/tenant-cache.ts";
 const keptBytesMax = 32 * 1024 * 1024;
 /** About 10,000 tags, or fewer when clients send long cursors. */
 const seenBytesMax = 4 * 1024 * 1024;
-/** Bytes of an entry besides its items, its tag and its key. */
+/** Estimated bytes of an entry besides the contents that are counted. */
 const entryBytes = 256;
 
 interface PageName {
@@ -15,8 +15,8 @@ interface PageName {
 }
 
 /**
- * Caches pages that were read twice without a change in between, up to 32 MiB. A walk through many
- * pages, or a page that changes with every read, caches nothing.
+ * Caches pages that were read twice without a change in between, up to 32 MiB. A single walk
+ * through many pages, or a page that changes with every read, caches nothing.
  */
 export class KeptPages {
   readonly #kept = new TenantCache<ListPublishedDocumentsResponse>(keptBytesMax);

@@ -22,7 +22,7 @@ type ReadPage = Pick<PageCalls, "listPublishedDocuments">["listPublishedDocument
 interface PageQuestion {
   /** The request without a tag. */
   readonly page: ListPublishedDocumentsRequest;
-  /** Equal for requests with the same answer. */
+  /** Equal only for requests with the same answer. */
   readonly key: string;
   readonly rpc: CallOptions;
 }

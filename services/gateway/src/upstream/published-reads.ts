@@ -40,8 +40,9 @@ interface DocumentQuestion {
 }
 
 /**
- * Batches reads without a timer: the first goes out at once, and those that arrive during a call go
- * out together when it ends or is late. Polls that wait for a change use `shareWaits` instead.
+ * Batches reads without waiting for more of them: the first goes out at once, and those that arrive
+ * during a call go out together when it ends or is late. Polls that wait for a change use
+ * `shareWaits` instead.
  */
 export function batchReads(calls: PageCalls & DocumentCalls & ChangeCalls & SiteCalls): PublishedReads {
   const get = documentReader(calls);
@@ -62,8 +63,8 @@ interface SiteQuestion {
 }
 
 /**
- * Callers of the same site share a call: its configuration may have a megabyte, and a web server
- * may ask for it with every page.
+ * Callers that ask for the same site with the same tag share a call: its configuration may have a
+ * megabyte, and a web server may ask for it with every page.
  */
 function siteReader(calls: SiteCalls): (question: SiteQuestion) => Promise<GetPublishedSiteResponse> {
   return createBatcher({
@@ -79,14 +80,15 @@ function siteReader(calls: SiteCalls): (question: SiteQuestion) => Promise<GetPu
   });
 }
 
-/** Equal for requests with the same answer. */
+/** Equal only for requests with the same answer. */
 function changesLane({ tenantId, since, type, limit }: ChangesRequest): string {
   return JSON.stringify([tenantId, since, type, limit]);
 }
 
 /**
- * Followers at the same position ask the same, often at once: after an outage of the gateway, or
- * because a change woke them. They share an answer that was requested after they came.
+ * Clients at the same position of the change feed ask the same, often at once: after an outage of
+ * the gateway, or because a change woke them. They share an answer that was requested after they
+ * came.
  */
 function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promise<ListPublishedChangesResponse> {
   return createBatcher({
@@ -94,7 +96,7 @@ function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promi
     // Longer than in `rules`, as for pages: after 100 ms a second call began beside the first,
     // and calls of 4 MiB delayed each other and all other calls to documents.
     late: { afterMs: 1_000, outMax: 8 },
-    // Followers of one tenant at many positions would fill a limit that all tenants share.
+    // Clients of one tenant at many positions would fill a limit that all tenants share.
     lanesInFlightMax: Number.POSITIVE_INFINITY,
     itemsMax: Number.POSITIVE_INFINITY,
     laneOf: ({ request }) => changesLane(request),
@@ -106,9 +108,9 @@ function changesReader(calls: ChangeCalls): (question: ChangesQuestion) => Promi
 }
 
 /**
- * Reads by id, by slug, and with linked documents do not share calls: a slug costs one more
- * look-up, and linked documents another read for each document. So a call has at most 8 reads with
- * linked documents.
+ * Reads by id, by slug, and with linked documents do not share calls with each other: the slugs of
+ * a call cost one or two look-ups, and each request for linked documents costs a read of its own.
+ * So a call has at most 8 requests for linked documents.
  */
 function documentReader(calls: DocumentCalls): (question: DocumentQuestion) => Promise<GetPublishedDocumentResponse> {
   const lanes = {

@@ -5,7 +5,7 @@ import { shareCall } from "@vidimus/kit/rpc/context/call-span";
 
 /** After this time a call no longer holds back the next one of its lane, up to 8 at a time. */
 const late = { afterMs: 100, outMax: 8 };
-/** From the arrival of a read to its answer. */
+/** From the arrival of a read, or of a question about a tag, to its answer. */
 const timeoutMs = 10_000;
 const tooLate = () => new DomainError("deadline_exceeded", "the documents service did not answer in time");
 
@@ -15,7 +15,7 @@ const tooLate = () => new DomainError("deadline_exceeded", "the documents servic
  */
 export const rules = { lanesInFlightMax: 32, late, deadline: { ms: timeoutMs, error: tooLate } };
 
-/** Rejects with `deadline_exceeded` 10 s after the question, even if the call began later. */
+/** Rejects with `deadline_exceeded` after 10 s, even if the call to documents began later. */
 export async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   if (!(await withinDeadline(answer, timeoutMs))) throw tooLate();
   return answer;

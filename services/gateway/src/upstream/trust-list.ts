@@ -46,8 +46,8 @@ const keepEveryMs = 600_000;
 /**
  * Caches the trust list for a second. Requests that come while signing is being asked share that
  * call. A list that is older than one that any gateway has served, even before a restart, is not
- * served: it would list keys that were revoked since. While the database does not answer, only what
- * this process has served counts.
+ * served: it may list keys that were revoked since. While the database does not answer, only lists
+ * that this process has served or read count.
  */
 export function trustListCache({ signing, keeper, log, registry }: TrustListDeps): TrustListCache {
   const newest = new NewestCopy({

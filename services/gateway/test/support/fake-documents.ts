@@ -51,7 +51,7 @@ export class FakeDocuments {
     hasMore: false,
     etag: 'W/"empty"',
   };
-  /** The current tag, if it differs from the page's: a tag can be older than its page. */
+  /** The current tag, if not the page's: documents may give a new page an outdated tag. */
   currentEtag: string | undefined;
   listFailure: Error | undefined;
   /** From the id of a document to the refusal of its create. */

@@ -24,7 +24,7 @@ type Request =
 
 const text = (json: string): Uint8Array => Buffer.from(json);
 
-/** Fakes the reads of published documents. */
+/** A `PublishedDocumentService` that answers with the values of its fields. */
 export class FakePublisher {
   readonly asked: Request[] = [];
   /** Thrown by every method while it is set. */

@@ -3,8 +3,8 @@ import { expect } from "vitest";
 export const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /**
- * Reads the one answer of a connection. Fails unless it is a refusal in the envelope, with a
- * request id of the gateway's own, and nothing after it.
+ * Reads the one answer of a connection. Fails unless it is a refusal in the API's JSON envelope,
+ * with a request id that the gateway made, and nothing follows it.
  */
 export function readRefusal(answer: string) {
   const [head = "", body = "", ...more] = answer.split("\r\n\r\n");

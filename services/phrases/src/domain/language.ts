@@ -32,8 +32,8 @@ const irregular: ReadonlySet<string> = new Set([
 
 /**
  * Returns a tag that is well-formed by RFC 5646 in the case of its section 2.1.1, for example
- * `sv-SE` for `SV-se`. Undefined for anything else, and for a tag with extensions, private parts or
- * a repeated variant.
+ * `sv-SE` for `SV-se`. Undefined for anything else, and for a tag with extensions, private parts, a
+ * repeated variant, a language of more than three letters, or more than 35 characters.
  *
  * Aliases stay as they are: replacing `tl` by `fil` would merge the phrases of two languages.
  */

@@ -15,7 +15,7 @@ export const violationsMax = 20;
 /** Separates mistakes in a CSV cell. */
 export const mistakeSeparator = "|";
 
-/** Members that are ignored, because the tenant follows from the API key. */
+/** Names under which callers send a tenant; ignored, because the RPC call names the tenant. */
 export const tenantMembers: ReadonlySet<string> = new Set(["tenant", "tenantId", "tenant_id"]);
 
 /**

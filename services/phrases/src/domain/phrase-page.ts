@@ -10,7 +10,7 @@ export type PhrasePosition = Pick<PhraseDraft, "language" | "phrase">;
 export interface PageQuery {
   /** Exactly this language; undefined for all. */
   readonly language: string | undefined;
-  /** Only phrases whose text contains this, in any case; "" for all. */
+  /** Only phrases whose text contains this, ignoring case; "" for all. */
   readonly contains: string;
   /** Position of the page; undefined for the first page. */
   readonly after: PhrasePosition | undefined;

@@ -6,7 +6,7 @@ import type { SnapshotOptions } from "./snapshot-options.ts";
 
 /** A change starts no write after this time, which is longer than calls have by default, 60 s. */
 const changeMsMax = 90_000;
-/** A change that began longer ago than this has ended, or its process has died. */
+/** A change that began longer ago than this is over, or its process died: its mark is removed. */
 const abandonedAfterMs = 180_000;
 
 export interface Change {

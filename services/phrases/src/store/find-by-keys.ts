@@ -6,9 +6,9 @@ import { fromRow, type PhraseRow, withoutOwn } from "./rows.ts";
 /**
  * The index of keys. Pages and exports have its order, so mongod does not sort.
  *
- * A find without a sort needs it as a hint. MongoDB takes the index that finds the first 101 rows
- * fastest. Imported rows have ids and texts in the same order, so it may take the index of ids, and
- * would then read the whole dictionary for the other rows.
+ * A find without a sort needs this index as a hint. MongoDB takes the index that finds the first
+ * 101 rows fastest. Rows of a sorted import have ids and texts in the same order, so MongoDB may
+ * take the index of ids, and would then read the whole dictionary for the other rows.
  */
 export const inOrder = { tenantId: 1, language: 1, phrase: 1 } as const;
 

@@ -25,10 +25,10 @@ export function fromRow(row: Omit<PhraseRow, "tenantId">): Phrase {
 export interface DictionaryRow {
   _id: string;
   /**
-   * Replaced when a change begins and when it ends. A UUIDv7, because a counter would repeat values
-   * after a restore from a backup.
+   * Replaced when a mark is set and when one is removed. A UUIDv7, because a counter would repeat
+   * values after a restore from a backup.
    */
   revision: string;
-  /** The marks of running changes, and of changes whose process died. */
+  /** The marks of running changes, and of changes that ended without removing theirs. */
   changes: { token: string; since: Date }[];
 }

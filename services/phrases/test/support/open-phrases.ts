@@ -5,7 +5,7 @@ import { inject } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { startPhrases } from "../../src/phrases.ts";
 
-/** The members that tests read of a phrase in JSON. */
+/** Some members of a phrase in JSON. */
 export interface PhraseJson {
   id: string;
   language: string;

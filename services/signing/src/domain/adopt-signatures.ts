@@ -26,12 +26,12 @@ interface AdoptDeps {
 const chunkMax = 256;
 
 /**
- * Adds signatures to a ledger that was restored from a backup. Otherwise the snapshots would be
- * signed a second time, and receivers would get other bytes under the same `webhook-id`. A
- * signature is accepted only if a key of the ring made it, and every other signature of the
- * snapshot in the ledger is by a revoked key. It keeps the signing number that documents has,
- * unless the ledger has that number or a higher one; then it gets the next one. May be repeated:
- * known signatures stay as they are.
+ * Adds the signatures that documents holds to a ledger that was restored from a backup. Otherwise
+ * the snapshots would be signed a second time, and receivers would get other bytes under the same
+ * `webhook-id`. A signature is accepted only if a key of the ring made it, and every other
+ * signature of the snapshot in the ledger is by a revoked key. It keeps the signing number that
+ * documents has, unless the ledger has that number or a higher one; then it gets the next one. May
+ * be repeated: known signatures stay as they are.
  */
 export async function adoptSignatures(deps: AdoptDeps, held: AsyncIterable<LedgerEntry>): Promise<Adoption> {
   const sum = { adopted: 0, known: 0, refused: new Array<RefusedSignature>() };
@@ -67,7 +67,7 @@ async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly LedgerEnt
   }
   // `signDigests` begins with number 1, and only the ledger's entry with that number stops it from
   // signing the snapshot anew. So a signature with a higher number is stored as number 1, too, when
-  // the ledger lacks it.
+  // the ledger has no entry with number 1.
   const lacksFirst = (each: LedgerEntry) => each.signing > 1 && !entriesOf(each).some(({ signing }) => signing === 1);
   const firsts = [...known, ...fresh].filter(lacksFirst).map((each) => Object.assign({}, each, { signing: 1 }));
   for (const entries of [fresh, firsts]) if (entries.length > 0) await ledger.record(entries, ring.revision);

@@ -1,6 +1,6 @@
 import { DomainError } from "@vidimus/kit/errors";
 
-/** Nothing is signed while the clock differs from the database's by more than this. */
+/** No snapshot is signed while the clock differs from the database's by more than this. */
 const offsetMaxMs = 60_000;
 
 export interface Clocks {

@@ -6,8 +6,8 @@ export interface HeldSignature {
   /** `snapshotKeyOf` of the snapshot. */
   readonly snapshotKey: string;
   /**
-   * Undefined until delivery has settled the snapshot with a signature; it never does when the
-   * snapshot cannot be sent.
+   * Undefined until delivery has handed the signature to documents; it never does for a snapshot
+   * that cannot be sent.
    */
   readonly signature: { readonly statement: string; readonly value: Uint8Array } | undefined;
 }

@@ -25,7 +25,7 @@ export interface SealKey {
   mac(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Makes and uses private keys, and never returns one. */
+/** Makes and uses private keys, and returns them only sealed. */
 export interface KeyCustody {
   /**
    * Ids of the KEKs that this process holds, newest first. Empty when the custody needs no secret

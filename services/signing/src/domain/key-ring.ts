@@ -13,7 +13,7 @@ export interface RingKey {
   /** SPKI DER. */
   readonly publicKey: Uint8Array;
   readonly state: KeyState;
-  /** When it entered the trust list. */
+  /** When the key entered the trust list. */
   readonly publishedAt: Date;
   /**
    * Earliest time of its first signature. Planned when the key is made; an emergency activation
@@ -22,7 +22,7 @@ export interface RingKey {
   readonly validFrom: Date;
   /** Undefined while the key signs; planned while it is pending. */
   readonly validUntil: Date | undefined;
-  /** When it became active; undefined before. */
+  /** When the key became active; undefined before. */
   readonly activeSince: Date | undefined;
   /** The private key; undefined once retired or revoked, because it was destroyed. */
   readonly sealed: SealedKey | undefined;
@@ -38,7 +38,8 @@ export interface ListKey extends CustodyKey {
 }
 
 /**
- * Every key that was ever made, oldest first. Each change makes a new revision of the whole ring.
+ * Every key that was ever published, oldest first. Each change makes a new revision of the whole
+ * ring.
  */
 export interface KeyRing {
   /** From 1; each change adds 1, a restore adds more. */

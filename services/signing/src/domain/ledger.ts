@@ -34,7 +34,7 @@ export interface LedgerBatch {
 /** The last batch. */
 export type LedgerHead = Omit<LedgerBatch, "entries" | "prev">;
 
-/** Identifies a snapshot. No part contains a slash. */
+/** Differs for different snapshots, because no part contains a slash. */
 export function snapshotKeyOf({
   tenantId,
   documentId,
@@ -62,8 +62,8 @@ export interface Ledger {
    * @param ringRevision of the ring whose key made the entries
    * @returns for each entry, in order, the newest one of its snapshot: the entry itself or another
    * one
-   * @throws DomainError unavailable when an entry that was stored earlier cannot be read, or when
-   * other processes insert first at every attempt; the call may be repeated
+   * @throws DomainError unavailable when an entry that was stored earlier cannot be read yet, or
+   * when other processes insert first at every attempt; the call may be repeated
    */
   record(entries: readonly LedgerEntry[], ringRevision: number): Promise<LedgerEntry[]>;
 }

@@ -8,8 +8,8 @@ const hourMs = 3_600_000;
 const pauseRenewalMs = 24 * hourMs;
 
 /**
- * Age of the oldest trust list that a receiver may use: an hour in its own cache, and up to two in
- * caches on the way.
+ * Age of the oldest trust list that a receiver uses while gateways reach signing: an hour in its
+ * own cache, and up to two in caches on the way.
  */
 const trustListAgeMs = 3 * hourMs;
 
@@ -31,8 +31,8 @@ function isRenewed(end: Date, now: Date): boolean {
 }
 
 /**
- * Whether a receiver may have a trust list in which the key has ended by the time that it gets a
- * signature.
+ * Whether the end has passed, or passes while a receiver may still use a trust list that names this
+ * end.
  */
 function isOver(end: Date, now: Date): boolean {
   return end <= after(now, trustListAgeMs);
@@ -50,7 +50,7 @@ export function resumeSigning(keys: Keys, now: Date): Keys {
 }
 
 /**
- * Makes a pending key the active one, and retires the active one, whose private key is destroyed.
+ * Makes a pending key active, and retires the one that was active, whose private key is destroyed.
  *
  * @param emergency allows a key that `isReady` refuses. When it was not published long enough ago,
  * receivers with an older trust list refuse its first signatures until they fetch the list again
@@ -64,7 +64,7 @@ export function activateKey(keys: Keys, keyId: string, now: Date, { emergency }:
   }
   const standing = activeKey(keys);
   const validFrom = key.validFrom > now ? now : key.validFrom;
-  // A pause continues with the new key; it ends when a process signs again.
+  // A pause continues with the new key, until `resumeSigning` ends it.
   const validUntil = standing?.validUntil && after(now, validityTailMs);
   const retired = standing ? replace(keys, standing, retirement(after(now, validityTailMs))) : keys;
   return replace(retired, key, { state: "active", validFrom, validUntil, activeSince: now });

@@ -38,7 +38,7 @@ interface RingWatchDeps {
   elapsedMs(): number;
 }
 
-/** A look at the ring is not used beyond this age, because the key may have been revoked since. */
+/** No key of an older look at the ring signs, because it may have been revoked since. */
 const lookAgeMaxMs = 5_000;
 
 const reportEveryMs = 3_000;
@@ -52,9 +52,9 @@ interface Look {
 }
 
 /**
- * Looks at the ring. In a process that signs, each look makes the ring's due changes (`tendRing`)
- * and opens the keys of a new revision. In a process that does not sign, each look pauses signing
- * when no other process signs.
+ * In a process that signs, each look at the ring makes the ring's due changes (`tendRing`) and
+ * opens the keys of a new revision. In a process that does not sign, each look pauses signing when
+ * no other process signs.
  */
 export class RingWatch {
   readonly #deps: RingWatchDeps;
@@ -150,9 +150,9 @@ export class RingWatch {
   }
 
   /**
-   * When the ledger has signatures, refuses a missing ring, and one that is older than the one of
-   * the last batch, such as one from a backup. After a good look the ledger is not read, because
-   * `SealedRings` then refuses older rings itself.
+   * When the ledger has signatures, refuses a missing ring, and a ring that is older than that of
+   * the ledger's last batch, such as one from a backup. After a good look the ledger is not read,
+   * because `SealedRings` then refuses older rings itself.
    */
   async #checkAgainstLedger(standing: KeyRing | undefined): Promise<void> {
     if (standing && this.#last) return;
@@ -175,8 +175,8 @@ export class RingWatch {
   }
 
   /**
-   * Opens every key that may sign, so that a pending key that cannot be opened is noticed now and
-   * not when it is needed.
+   * Opens pending keys, too, so that a pending key that cannot be opened is noticed now and not
+   * when it is needed.
    */
   async #open(ring: KeyRing): Promise<SigningKey | undefined> {
     if (!this.#deps.isOn) return undefined;

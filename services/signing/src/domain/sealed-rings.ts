@@ -105,7 +105,7 @@ export class SealedRings implements RingStorage {
 
   /**
    * Raises the revision of a ring from a backup to `revision`, at least by 1, so that receivers do
-   * not refuse the ring as outdated.
+   * not refuse its trust list as outdated.
    *
    * @returns undefined when there is no ring
    * @throws RingFault; Error when another process changed the ring meanwhile

@@ -49,7 +49,7 @@ export interface SignDigestsDeps {
 
 /**
  * Most rounds of one call. The ledger answers a snapshot's newest signature, so two suffice unless
- * keys are revoked meanwhile.
+ * meanwhile keys are revoked or other calls sign the same snapshots.
  */
 const roundsMax = 100;
 

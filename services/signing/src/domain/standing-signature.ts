@@ -4,9 +4,9 @@ import { type LedgerEntry, snapshotKeyOf } from "./ledger.ts";
 import { parseStatement, type StatementParts } from "./statement.ts";
 
 /**
- * - `stands`: a key of the ring that is not revoked made it
- * - `revoked`: a key that was revoked since made it
- * - `forged`: no key of the ring made it for this snapshot
+ * - `stands`: the signature was made by a key of the ring that is not revoked
+ * - `revoked`: the signature was made by a key that was revoked since
+ * - `forged`: no key of the ring made the signature for this snapshot
  */
 type SignatureState =
   | { readonly kind: "stands" | "revoked"; readonly stated: StatementParts; readonly key: RingKey }

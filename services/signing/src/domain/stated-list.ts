@@ -14,8 +14,8 @@ export interface StatedList {
 }
 
 /**
- * How often lists are signed again. At most an hour, because receivers refuse a list that was
- * signed more than 25 hours ago, and a gateway serves one for 24 hours while signing is down.
+ * How often lists are signed again. Must be at most an hour, because receivers refuse a list that
+ * was signed more than 25 hours ago, and a gateway serves one for 24 hours while signing is down.
  */
 const stateEveryMs = 1_800_000;
 

@@ -1,7 +1,7 @@
 import type { SnapshotDigest } from "./snapshot-digest.ts";
 
 /**
- * The text that is signed for a snapshot: nine lines joined by LF, without a final one.
+ * The text that is signed for a snapshot: nine lines joined by LF, without a final LF.
  *
  * The first line names the format, so that a signature cannot be presented as one over another kind
  * of text. The statement is short, because a KMS signs a few KiB at most. Its last line is the

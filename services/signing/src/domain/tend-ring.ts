@@ -19,7 +19,7 @@ export type GenerateKey = () => Promise<CustodyKey>;
 /**
  * Makes the due changes of the ring, in a process that signs: resumes signing, retires pending keys
  * whose planned end is too near, activates a pending key that may sign when the active key is
- * missing or too old, and keeps one key pending.
+ * missing or too old, and keeps at least one key pending.
  *
  * @param keys undefined when there is no ring yet, empty when signing was never on
  * @returns the same array when nothing is due

@@ -11,8 +11,8 @@ export interface RingStorage {
    */
   read(): Promise<KeyRing | undefined>;
   /**
-   * Replaces the revision before `ring`, and stores `entry` with it. False when another process
-   * replaced it first.
+   * Replaces the revision before that of `ring`, and stores `entry` with `ring`. False when another
+   * process replaced that revision first.
    */
   save(ring: KeyRing, entry?: RingEntry): Promise<boolean>;
   /** Makes a key, wrapped with the KEK that wraps the seal of the last read ring. */

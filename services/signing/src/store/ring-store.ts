@@ -49,7 +49,7 @@ export class RingStore implements SealedRingStorage {
   readonly #audit: Pick<AuditLog, "transact"> | undefined;
 
   /**
-   * @param audit for changes with an entry; absent in the restore command, which makes none
+   * @param audit stores the entries of changes; absent in the restore command, which stores none
    */
   constructor(db: Db, audit?: Pick<AuditLog, "transact">) {
     this.#rings = db.collection("ring");

@@ -10,7 +10,7 @@ export type RpcClient<S extends DescService> = Client<S> & Disposable;
 interface RpcClientOptions {
   /**
    * `host:port`, or a gRPC target such as `dns:///host:port`, `ipv4:10.0.0.1:7051,10.0.0.2:7051`
-   * or `ipv6:[::1]:7051`. Calls are spread over all addresses of the host.
+   * or `ipv6:[::1]:7051`. Calls are spread over all addresses of the target.
    */
   target: string;
   /** Plaintext when undefined. */

@@ -34,7 +34,7 @@ interface KnownCaller {
   readonly from?: string;
 }
 
-/** Set by the RPC server on every call. AsyncLocalStorage would be lost in `async *` handlers. */
+/** Set by the door on every call. AsyncLocalStorage would be lost in `async *` handlers. */
 export const callContextKey = createContextKey<CallContext>({
   requestId: "",
   traceparent: "",

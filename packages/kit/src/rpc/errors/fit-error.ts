@@ -12,7 +12,7 @@ interface FittedText {
   metadata: Record<string, string>;
 }
 
-/** Limits in bytes of UTF-8. */
+/** Limits in bytes of UTF-8: of the message, a violation's pointer or text, all violations. */
 const messageBytesMax = 1_024;
 const partBytesMax = 512;
 const violationsBytesMax = 8_192;

@@ -8,7 +8,7 @@ export const silentMs = 100;
  */
 const ownEnds: ReadonlySet<Status> = new Set([Status.CANCELLED, Status.DEADLINE_EXCEEDED, Status.UNAVAILABLE]);
 
-/** One server behind a channel, and whether it answers prompt calls. */
+/** One server behind a channel, and whether it answers prompt calls (`markPrompt`). */
 export class Replica {
   /** Number of prompt calls without an answer. */
   #owed = 0;

@@ -7,7 +7,7 @@ type FieldReader = (message: unknown) => readonly string[];
  * the message's own and those of nested messages, such as the items of a batch, but not those of
  * messages in maps. Undefined for a type without such a field.
  *
- * @param name as in code, for example `documentId`
+ * @param name as in code, for example `tenantId`
  */
 export function fieldReaders(name: string): (type: DescMessage) => FieldReader | undefined {
   const known = new WeakMap<DescMessage, FieldReader | undefined>();

@@ -8,7 +8,7 @@ export const messageBytesMax = 16 * 1024 * 1024;
 export const flowWindowBytes = 4 * 1024 * 1024;
 
 /**
- * Memory for answers that wait on one connection, in megabytes: sixteen of the largest messages.
+ * Memory for answers that wait on one connection, in megabytes: fifteen of the largest messages.
  * Beyond it Node resets waiting and new calls. Three pages of 4 MiB exceed Node's default of 10.
  */
 export const sessionMegabytesMax = 256;

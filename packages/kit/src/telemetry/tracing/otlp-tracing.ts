@@ -116,7 +116,7 @@ function contextOf(parent: string | undefined): Context {
   return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent));
 }
 
-/** Parses a W3C Trace Context that the caller has validated. */
+/** Parses a valid W3C Trace Context; a malformed one is not noticed. */
 function spanContextOf(traceparent: string): SpanContext {
   const [, traceId = "", spanId = "", flags = ""] = traceparent.split("-");
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };

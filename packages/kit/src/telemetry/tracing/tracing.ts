@@ -32,7 +32,7 @@ export interface Span {
   end(attributes?: SpanAttributes, errorType?: string): void;
 }
 
-/** A service has a `Tracing` only while tracing is configured. */
+/** A service has a `Tracing` only when an endpoint for traces is configured. */
 export interface Tracing {
   /**
    * The sampler decides whether the span is recorded. The flag of the span's traceparent tells

@@ -74,8 +74,8 @@ export function readBody(stream: IncomingMessage, rule: BodyRule, take: (piece: 
 }
 
 /**
- * Calls `onSlow` when a body arrives more slowly than the pace. Returns a function that ends the
- * check.
+ * Calls `onSlow` when a body arrives more slowly than `Pace` allows. Returns a function that ends
+ * the check.
  */
 function requirePace(bytesSoFar: () => number, onSlow: () => void): () => void {
   const body = new Pace();

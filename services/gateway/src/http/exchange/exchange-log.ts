@@ -13,7 +13,7 @@ interface ExchangeLine {
   readonly method: string;
   /** The route's URL pattern; "" when no route matched. */
   readonly route: string;
-  /** 499 when the connection ended before all of the answer was sent. */
+  /** 499 when a request was read, but its connection ended before all of the answer was sent. */
   readonly status: number;
   readonly ms: number;
   readonly requestId: string;

@@ -9,7 +9,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The tenant and key of the request, once the key was verified. */
     caller: Caller | undefined;
-    /** Media type of the body, once it was accepted. */
+    /** Media type of the body; "" until `acceptBody` has accepted it. */
     bodyType: string;
     /** Undefined before the body is read, and on routes without a scan. */
     bodyScan: BodyScan | undefined;

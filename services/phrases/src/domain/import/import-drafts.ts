@@ -14,7 +14,7 @@ import { RowFaults } from "./row-faults.ts";
  * Plans the whole import against the current dictionary, without writing. Checks that no row's id
  * belongs to one phrase while its language and text belong to another.
  *
- * @throws DomainError `invalid` naming the rows
+ * @throws DomainError `invalid` naming the first such rows
  */
 export async function previewImport(
   dictionary: Pick<Dictionary, "find">,
@@ -49,8 +49,9 @@ export async function previewImport(
  * import gives the same result as one without a failure, unless one draft names a phrase by its old
  * text and a later one renames it by its id: then the old text becomes a new phrase.
  *
- * @throws DomainError `conflict` when a concurrent change gave the language and text of a draft to
- * another phrase, `unavailable` when the change takes more than 90 seconds or a batch 100 attempts
+ * @throws DomainError `conflict` when, after a concurrent change, a draft's id belongs to one
+ * phrase and its language and text to another, `unavailable` when the change takes more than 90
+ * seconds or a batch 100 attempts
  */
 export async function importDrafts(
   dictionary: Pick<Dictionary, "find" | "change">,

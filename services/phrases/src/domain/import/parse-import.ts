@@ -16,8 +16,8 @@ export interface ParsedImport {
  * Parses every row. With a language, rows of another language are invalid. Lets other calls run
  * after each batch of rows.
  *
- * @throws DomainError `invalid`, with pointers `/<position>/<member>`, when a row is not a phrase;
- * the signal's reason when it aborts
+ * @throws DomainError `invalid`, with pointers that begin with `/<position>`, when a row is
+ * invalid; the signal's reason when it aborts
  */
 export async function parseImport(
   rows: ImportRows,

@@ -6,7 +6,7 @@ const pieceCharsMin = 128 * 1024;
 
 /**
  * The text of a dictionary in pieces of 128 Ki characters and up to one phrase more. A piece is not
- * a whole batch, because the text of 200 of the longest phrases has 11 MB.
+ * a whole batch, because a batch of 200 of the longest phrases has 11 MB of text.
  */
 export class PhrasePieces {
   readonly #text: PhraseText;

@@ -29,7 +29,7 @@ interface RingChange {
 export const operatorChangedRing = "an operator changed the key ring";
 
 /**
- * Changes the ring, keeps one key pending, and logs who did it.
+ * Changes the ring, keeps at least one key pending, and logs who did it.
  *
  * @returns the stored ring
  * @throws DomainError permission_denied, errors of `change`, failed_precondition without a key,

@@ -41,7 +41,7 @@ const reasonOfAnswered = () => (answered ??= new ConnectError("the call has ende
  * One call on the mesh door. It is the handler's context, and ends exactly once: by an answer, a
  * failure, the deadline, a cancellation, or the server's stop.
  *
- * Headers, context values and signal are made at their first use, because the shortest and most
+ * Headers, context values and signal are made at their first use, because some short and
  * frequent handlers use none.
  */
 export class MeshCall implements HandlerContext, EndedCall {

@@ -104,7 +104,7 @@ async function bound(
   return { server, port: await bind(address, credentials).catch(withListenCode) };
 }
 
-/** Sets `code`, as errors of Node's own servers have it. */
+/** Adds a `code` as errors of Node's own servers have, by which `listen` knows what failed. */
 function withListenCode(error: Error): never {
   throw Object.assign(error, { code: listenCodeOf(error) });
 }

@@ -23,7 +23,7 @@ export interface Refusal {
   readonly who: string;
   /** Address and port of the caller. */
   readonly peer: string;
-  /** The called method, mostly with the cause; for `handshake` only the error of TLS. */
+  /** Called method, with the cause unless `reason` is `method`; for `handshake` the TLS error. */
   readonly what: string;
 }
 

@@ -26,7 +26,7 @@ export interface MeshRoute extends RpcRoute {
  * What a method of a teams door does:
  *
  * - `read`: it changes nothing of the tenant that its request names;
- * - `write`: it changes something, and is refused while the tenant is disabled;
+ * - `write`: it changes something; a door with a `TenantCheck` refuses it for a disabled tenant;
  * - `platform`: it concerns all tenants, and needs a grant for all of them;
  * - `tenantless`: it concerns no tenant, so that any grant of the method is enough.
  */

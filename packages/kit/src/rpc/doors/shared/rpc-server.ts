@@ -37,8 +37,8 @@ export interface RpcServerOptions {
    */
   pingMs?: number;
   /**
-   * A stream whose caller takes no message for so long is ended; 5 min by default, the time for
-   * which mongod by default keeps the moment that an export reads.
+   * A stream whose caller takes no message for so long is ended; 5 min by default, because an
+   * export reads rows as they were at its start, which mongod by default keeps for 5 min.
    */
   stalledMs?: number;
 }
@@ -52,8 +52,8 @@ export const rpcServerDefaults = {
 } as const;
 
 /**
- * A listening server. Disposing it refuses new calls, waits for running ones, then closes all
- * connections.
+ * A listening server. Disposing it refuses new calls, waits up to `drainMs` for running ones, then
+ * closes all connections.
  */
 export interface RpcServer extends AsyncDisposable {
   readonly host: string;

@@ -61,7 +61,7 @@ export function guardInterceptor(guard: TeamsGuard, peers: ConnectionPeers | und
     request.contextValues.set(callContextKey, context);
     const check = guard.admit(request.method, { ...context, peer });
     const stated = request.header.get("vidimus-from") ?? "";
-    // Only a program that signs people in is admitted with a person as actor. It states where the
+    // Only a program that signs people in may name a person as actor. The program states where the
     // person is; the connection says only where the program is.
     if (claimsToBePerson(context.actor) && isIP(stated) !== 0) {
       request.contextValues.set(callContextKey, { ...context, from: stated });

@@ -80,7 +80,6 @@ function readGrant(entry: unknown, pointer: string, faults: string[]): Grant | u
 
 const nothing: Pick<Grant, "services" | "methods"> = { services: new Set(), methods: new Set() };
 
-/** `services` or `methods` may be absent, but not both. */
 function readCalled(
   entry: Json,
   read: (name: string, isValid: (item: string) => boolean, shape: string) => ReadonlySet<string>,
