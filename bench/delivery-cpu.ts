@@ -1,7 +1,7 @@
 /**
- * CPU of a publication from its call to the settled snapshot, one endpoint, 50 a second: documents,
- * signing, delivery, mongod and nats-server together, compared with one process that makes the same
- * transaction, signs, records and posts, and its mongod.
+ * CPU of a publication from its call until it is signed and delivered to one endpoint, 50 a second:
+ * documents, signing, delivery, mongod and nats-server together, compared with one process that
+ * makes the same transaction, signs, records and posts, and its mongod.
  */
 import { DocumentService } from "@vidimus/contracts/vidimus/documents/v1/document_service";
 import { EndpointService } from "@vidimus/contracts/vidimus/delivery/v1/endpoint_service";

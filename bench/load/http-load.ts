@@ -17,7 +17,7 @@ interface LoadOptions {
 
 /**
  * Runs a load over raw sockets, so that the client costs far less than the server. Rejects on an
- * unexpected status or a lost connection.
+ * unexpected status or body, or a lost connection.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const latencies: number[] = [];

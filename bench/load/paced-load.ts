@@ -5,7 +5,7 @@ import { type LoadResult, summarise } from "./load-result.ts";
 export interface PacedLoadOptions {
   readonly perSecond: number;
   readonly durationMs: number;
-  /** Sends one request; rejects at an unexpected answer. */
+  /** Sends one request; resolves when it is answered, and fails the run by rejecting. */
   send(): Promise<void>;
 }
 

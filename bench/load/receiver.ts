@@ -16,7 +16,7 @@ export interface Receiver extends AsyncDisposable {
   treat(treatment: Treatment): void;
 }
 
-/** Accepted, refused with 503, accepted after `lateMs`, or never answered. */
+/** Accepted, refused with 503, never answered, or accepted with an answer after `lateMs`. */
 type Treatment = "accept" | "refuse" | "hang" | { readonly lateMs: number };
 
 interface Arrival {

@@ -17,7 +17,7 @@ const [endpointCount, changesOfEndpoint] = [20, 5];
 const [documentCount, documentBytes] = [100, 2_000];
 
 /**
- * Registers endpoints, delivers documents to one of them, and replays all of them to it. Resolves
+ * Registers endpoints, delivers documents to one of them, and replays all its deliveries. Resolves
  * when the replay has ended.
  */
 export async function deliverForConsole(

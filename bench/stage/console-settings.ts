@@ -9,7 +9,7 @@ interface ShownPeople {
   readonly code: string;
 }
 
-/** Makes members and open invitations. Returns the ids of one of each. */
+/** Makes members and open invitations. Returns one of each by id, and the invitation's code. */
 export async function fillMembers(members: MemberCalls, tenantId: string): Promise<ShownPeople> {
   let member = "";
   for (let count = 1; count <= memberCount; count += 1) {

@@ -29,7 +29,7 @@ export const withoutLimits = { IP_RATE_LIMIT: "off", WRITE_BUDGET: "off" };
 /**
  * Disposing of the stage also stops its baselines.
  *
- * @param env settings of the services, in addition to this process's environment
+ * @param env settings of the services, which override this process's environment
  */
 export async function openStage(env: NodeJS.ProcessEnv = withoutLimits): Promise<Stage> {
   await using stack = new AsyncDisposableStack();

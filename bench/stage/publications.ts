@@ -16,7 +16,7 @@ interface Publications {
   cursorAt(index: number): string;
 }
 
-/** Names the query of the cursors that `cursorAt` makes: all published articles. */
+/** The query that cursors are made for: all articles. Under another query they are ignored. */
 const walk = walkOf(["core/article", {}, null]);
 /** A page of 50 has about 79 KB. */
 const articleBytes = 1_620;

@@ -7,7 +7,7 @@ import type { RpcClient } from "@vidimus/kit/rpc/client/client";
 import { createGrpcTransport } from "@vidimus/kit/rpc/client/grpc-transport";
 import { randomUUID } from "node:crypto";
 
-/** One tenant, through the public API with its key and through the internal services. */
+/** Clients of one tenant: of the public API with its key, and of the internal services. */
 export interface Newsroom extends Disposable {
   readonly tenantId: string;
   readonly apiKey: string;

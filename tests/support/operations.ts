@@ -11,7 +11,7 @@ export interface Operation {
   readonly url: string;
   /** `open` when no key is needed. */
   readonly scope: string;
-  /** A media type that it takes, with a valid body; absent on operations without a body. */
+  /** First media type of the body, with a valid body; absent on operations without a body. */
   readonly body?: { readonly type: string; readonly example: unknown };
   /** Required query parameters, with a valid value each. */
   readonly query: Readonly<Record<string, string>>;

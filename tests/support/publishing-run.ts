@@ -17,9 +17,9 @@ const batchMax = 64;
 const repeatMs = 60_000;
 
 /**
- * Publishes and withholds documents in turn. A transition without an answer is looked up and
- * repeated, so each document gets exactly the snapshots it should have even if processes are killed
- * meanwhile.
+ * Publishes and withholds documents in turn. A transition without an answer is looked up, and
+ * repeated unless it was committed, so each document gets exactly the snapshots it should have even
+ * if processes are killed meanwhile.
  */
 export class PublishingRun {
   readonly published: Published[] = [];
@@ -97,7 +97,7 @@ export class PublishingRun {
     }
   }
 
-  /** Reads the sequence of a document, because a transition without an answer may be committed. */
+  /** Reads the sequence: a transition that was refused or not answered may be committed. */
   async #look(published: Published): Promise<void> {
     for (const until = Date.now() + repeatMs; ; await pause(50)) {
       try {

@@ -10,7 +10,7 @@ interface HeadJson {
   links: unknown[];
 }
 
-/** A document as the documents service answers it, and its head as JSON. */
+/** A document as the documents service answers it, and its newest version as JSON. */
 export async function stored(room: Newsroom, documentId: string) {
   const { document } = await room.documents.getDocument({ tenantId: room.tenantId, documentId }, as("editor"));
   if (!document) throw new Error(`${documentId} is not stored`);

@@ -4,9 +4,9 @@ import { setTimeout as pause } from "node:timers/promises";
 const everyMs = 100;
 
 /**
- * Writes to mongod every 100 ms, directly and as durably as the services do, and records how long
- * each write took. A long one shows that other work has held up the disk, and with it every
- * service's writes.
+ * Writes to mongod, directly and as durably as the services do, with a pause of 100 ms after each
+ * write, and records how long each took. A long one shows that other work has held up the disk, and
+ * with it every service's writes.
  */
 export class WriteWatch implements AsyncDisposable {
   readonly #client: MongoClient;

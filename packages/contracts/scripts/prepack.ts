@@ -1,6 +1,6 @@
 /**
  * Builds `dist/` and makes `package.json` export it, because Node runs no TypeScript below
- * node_modules. `postpack` restores the `package.json` that exports `gen/`, which needs no build.
+ * node_modules. `postpack` restores the `package.json` that exports `gen/` and `src/` unbuilt.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";

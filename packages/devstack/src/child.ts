@@ -31,13 +31,13 @@ export interface Child {
 }
 
 /**
- * Starts a process that does not outlive this one.
+ * Starts a process that should not outlive this one.
  *
  * - After `process.exit` or an uncaught error, an exit hook kills the children.
- * - After SIGKILL or an unhandled signal no hook runs. On Linux the kernel then sends the children
- *   SIGTERM (`setpriv --pdeathsig`). Elsewhere they keep running until the next start ends them
- *   (leftovers.ts, data-dir.ts). For the kernel the parent is the calling thread: the child of a
- *   worker thread ends with the worker.
+ * - After SIGKILL or an unhandled signal no hook runs. On Linux with util-linux the kernel then
+ *   sends the children SIGTERM (`setpriv --pdeathsig`). Elsewhere they keep running until the next
+ *   start or `npm stop` ends them (leftovers.ts, data-dir.ts). For the kernel the parent is the
+ *   calling thread: the child of a worker thread ends with the worker.
  * - Ctrl-C does not reach the children, because they have a session of their own. So the parent
  *   controls the order of the stop.
  *

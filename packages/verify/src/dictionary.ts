@@ -3,8 +3,8 @@ const member = /([a-z]+)=(?:"([^"\\]*)"|:([A-Za-z0-9+/]*={0,2}):)/;
 const dictionary = new RegExp(`^${member.source}(?: *, *${member.source})*$`);
 
 /**
- * Reads a dictionary of RFC 9651 whose members are byte sequences, or strings without escapes; the
- * platform writes no others. Bytes stay base64.
+ * Reads a dictionary of RFC 9651 whose keys are small letters, and whose members are byte sequences
+ * or strings without escapes; `Vidimus-Trust-Signature` has no others. Bytes stay base64.
  *
  * @returns undefined for any other text
  */

@@ -22,8 +22,8 @@ export interface SequenceStore {
 }
 
 /**
- * Tells newer snapshots from repeated and older ones: each snapshot is delivered at least once, and
- * operators may send old ones again.
+ * Tells newer snapshots from repeated and older ones: a snapshot may be delivered more than once,
+ * and operators may send old ones again.
  *
  * The returned function calls `handle` only for a newer snapshot, and waits for its promise. It
  * stores the sequence after `handle` has succeeded, so a snapshot whose handling failed is newer

@@ -50,8 +50,8 @@ export class TrustListUnavailable extends Error {
  * - While no newer list can be fetched or accepted, one of up to two hours is used. An older one is
  *   not, because a key in it may have been revoked.
  * - Requests that need the list at the same time share one fetch.
- * - A list that the platform did not state is refused. With a `root` nobody else can make one;
- *   without it the list key of the first list is pinned.
+ * - A list that the platform's list key did not sign is refused. The `root` tells which key that
+ *   is; without a `root` the list key of the first list is pinned.
  *
  * @param url for example `https://vidimus.example/api/keys`
  */

@@ -11,7 +11,7 @@ export function addAnswer(sum: ImportAnswer, answer: ImportAnswer): ImportAnswer
   };
 }
 
-/** The sum before the first part. */
+/** The sum from which `addAnswer` starts, before a part of a file was imported. */
 export const noAnswer: ImportAnswer = { imported: 0, created: 0, changed: 0, unchanged: 0 };
 
 export function leftOutOf(files: readonly PhraseFile[]): LeftOut {

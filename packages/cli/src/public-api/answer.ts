@@ -6,8 +6,8 @@ import type { Answer } from "./send-with-retries.ts";
 /** A request to the public API that was refused or has no answer. */
 export class ApiError extends CliError {
   /**
-   * Whether every other request would fail, too: the key is refused, a limit is reached, or the
-   * gateway is away.
+   * Whether other requests would most likely fail, too: the key is refused or lacks a scope, a
+   * limit is reached, or the gateway or the service behind it is away.
    */
   readonly failsAll: boolean;
 

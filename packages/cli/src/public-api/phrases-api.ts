@@ -35,13 +35,13 @@ export interface ImportAnswer {
 }
 
 /**
- * The dictionary of one tenant over public HTTP. All requests are idempotent, so those that fail
- * are repeated.
+ * The dictionary of one tenant over public HTTP. All requests are idempotent, so they are repeated
+ * after lost answers, too.
  */
 interface PhrasesApi {
-  /** @throws ApiError when the phrase is refused or the public API cannot be reached */
+  /** @throws ApiError when the request is refused or the public API cannot be reached */
   put(phrase: object): Promise<Readonly<Record<string, unknown>>>;
-  /** @throws ApiError when there is no such phrase or the public API cannot be reached */
+  /** @throws ApiError when there is no such phrase, or the request is refused or has no answer */
   delete(id: string): Promise<void>;
   /** @throws ImportRefused for invalid rows, ApiError for any other failure */
   import(body: ImportBody): Promise<ImportAnswer>;

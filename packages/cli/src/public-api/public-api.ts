@@ -81,7 +81,7 @@ function toInit(
   };
 }
 
-/** Describes why a connection failed; fetch has the system's error as its cause. */
+/** Describes why a connection failed; an error of fetch has the system's as its cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -27,8 +27,8 @@ const pausesMs = [250, 500, 1_000, 2_000, 4_000] as const;
 /**
  * Sends a request until it has a final answer. Waits out `Retry-After` of a 429, and of a 503 if
  * the request is repeatable. A repeatable request is also sent again after a connection failure, a
- * 502, 503 or 504; any request is sent again after a connection that was never established. A
- * `StoppedStackError` is thrown at once.
+ * 502, 503 or 504; any request is sent again after a 429 or a connection that was never
+ * established. A `StoppedStackError` is thrown at once.
  *
  * @returns the last answer, which is a 429 or 5xx when the policy allows no further attempt
  * @throws the last connection failure when the policy allows no further attempt

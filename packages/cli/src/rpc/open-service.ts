@@ -8,10 +8,10 @@ import { isUnavailable, rpcFailure } from "./rpc-failure.ts";
 
 const readPausesMs = [200, 800, 2_000] as const;
 
-/** Makes one call with the given client; must pass the options on. */
+/** Makes one call with the given client; must pass the options on, which name user and role. */
 type Act<S extends DescService, T> = (client: Client<S>, options: CallOptions) => Promise<T>;
 
-/** An internal service, called as the session's user and role. Failed calls are `CliError`s. */
+/** An internal service, called as the session's user and role. A failed call throws CliError. */
 export interface ServiceCaller<S extends DescService> extends Disposable {
   /** Makes a call once, because a repeated write could take effect twice. */
   call<T>(act: Act<S, T>): Promise<T>;

@@ -6,7 +6,7 @@ import { readJsonFile } from "./json-file.ts";
 import { requireOwnFile } from "./own-file.ts";
 import type { SettingValues } from "./setting-rules.ts";
 
-/** Addresses, certificate and keys of a dev stack, which may have stopped meanwhile. */
+/** Addresses, certificate and keys that a dev stack wrote, which may have stopped since. */
 export interface DevStack {
   /** Path of the `dev.json` that states them. */
   readonly file: string;

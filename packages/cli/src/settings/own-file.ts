@@ -7,7 +7,7 @@ import { CliError } from "../cli-error.ts";
  * nobody else may read, change or replace it. Commands send the keys to those addresses, so whoever
  * changes an address gets the keys. Does nothing when there is no such file.
  *
- * @throws CliError naming the file and its fault
+ * @throws CliError naming the file or its folder, and the fault
  */
 export async function requireOwnFile(file: string): Promise<void> {
   const { mode, uid } = (await stat(file).catch(() => undefined)) ?? {};

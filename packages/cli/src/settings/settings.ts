@@ -32,8 +32,8 @@ export interface Settings {
  * checkout, else the chosen profile. A profile describes a deployment of its own, so with a profile
  * nothing comes from a dev stack.
  *
- * @throws CliError when a named or chosen profile is missing, or a file is malformed, cannot be
- * read, or is open to other users
+ * @throws CliError when a named or chosen profile is missing, a file is malformed or cannot be
+ * read, or a file of profiles or of the dev stack is open to other users
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
   const { flags, env } = sources;

@@ -34,8 +34,7 @@ interface DelegationRequest {
  *
  * @returns the five lines: `vidimus-trust-root-v1`, id and public key of the list key, the end, and
  * the root's signature over these four lines in base64; and the root's public key
- * @throws CliError when the file cannot be read, others may read it, or it holds no Ed25519 private
- * key
+ * @throws CliError when `readPrivateFile` refuses the file or it holds no Ed25519 private key
  */
 export function delegate(
   path: string,

@@ -1,8 +1,8 @@
 import { writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 
-// Preloaded with --import. When the process ends, it prints a line for each file that was loaded as
-// a module, to standard error.
+// Preloaded with --import. At the end of the process this file prints a line for each file that was
+// loaded as a module, to standard error.
 const urls: string[] = [];
 registerHooks({
   load(url, context, nextLoad) {

@@ -34,8 +34,8 @@ export function html(literals: TemplateStringsArray, ...contents: readonly Conte
 }
 
 /**
- * Removes the indentation of the source, which would be 14 % to 30 % of a page. Only values can
- * hold text in which blanks count.
+ * Removes the indentation of the source, which would be 14 % to 30 % of a page. Values keep their
+ * blanks, because only in values can blanks count.
  */
 function withoutIndentation(literals: TemplateStringsArray): readonly string[] {
   const known = unindented.get(literals);

@@ -1,7 +1,7 @@
 /*
- * English forms of numbers and times as `Intl` makes them, but for `Sep` instead of `Sept`. Made
- * without `Intl`, whose first use reads locale data from the binary of Node, which costs a process
- * 8 MiB.
+ * English forms of numbers and times as `Intl` makes them, but for `just now`, and `Sep` instead of
+ * `Sept`. Made without `Intl`, whose first use reads locale data from the binary of Node, which
+ * costs a process 8 MiB.
  */
 
 const minuteMs = 60_000;

@@ -14,6 +14,6 @@ export function apiDocsUrl(apiOrigin: URL): string {
   return new URL("/docs", apiOrigin).href;
 }
 
-/** Where documents come from, for a newsroom of which nothing was delivered. */
+/** Where documents come from, for a page that has no deliveries to show. */
 export const publishedElsewhere = html`Documents are published with the editors' tools, not here. How such a tool does
   it is in the <a href="/docs">API docs</a>.`;

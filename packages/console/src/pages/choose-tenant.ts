@@ -6,7 +6,7 @@ interface ChooseTenantDeps {
   readonly sessions: Pick<SessionStore, "chooseTenant">;
 }
 
-/** `POST /tenant`: opens another tenant of the person, which `/` opens from then on. */
+/** `POST /tenant`: opens another tenant of the person, which `/` then opens in this session. */
 export function chooseTenant({ sessions }: ChooseTenantDeps): PersonRoute {
   return {
     access: "signed in",

@@ -4,8 +4,8 @@ import { html } from "../markup/html.ts";
 import { whoYouAre } from "./who-you-are.ts";
 
 /**
- * `GET /`: redirects to the tenant that the person chose last, else to the person's first one. A
- * member of no tenant gets a page that says so.
+ * `GET /`: redirects to the tenant that was chosen last in this session, else to the person's first
+ * one. A member of no tenant gets a page that says so.
  */
 export function getHome(): PersonRoute {
   return {

@@ -1,7 +1,6 @@
 import type { Person } from "../http/route.ts";
 import { type Html, html } from "../markup/html.ts";
 
-/** Facts by which others recognize the person in the list of members and in the audit. */
 export function whoYouAre({ session, memberId }: Person): Html {
   const way = session.way === "link" ? "with a one-time code" : `at ${new URL(session.identity.issuer).host}`;
   return html`<dl>

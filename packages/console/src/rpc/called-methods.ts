@@ -70,7 +70,7 @@ const phrases = [
   "upsertPhrase",
 ] as const satisfies MethodsOf<typeof PhraseService>;
 
-/** Every method that pages call, by service. The console's grant contains exactly these. */
+/** Every method that the console calls, by service. The console's grant contains exactly these. */
 export const calledMethods = [
   [AccessService, access],
   [MemberService, members],

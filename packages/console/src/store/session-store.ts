@@ -60,7 +60,7 @@ export class SessionStore {
     return this.#identities.get(hashOf(cookieId));
   }
 
-  /** Notes that a session was used, which postpones its end; writes at most once a minute. */
+  /** Notes that a session was used, which postpones its end, unless noted in the last minute. */
   async see(cookieId: string, session: Session, now: Date): Promise<void> {
     if (now.getTime() - session.lastSeenAt.getTime() < seenEveryMs) return;
     const seen = { lastSeenAt: now, expiresAt: expiryOf({ ...session, lastSeenAt: now }) };

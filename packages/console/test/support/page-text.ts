@@ -3,7 +3,7 @@ export function hiddenOf(page: string, name: string): string {
   return required(page, new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`));
 }
 
-/** The value of the input with an id, or the text of the textarea that has it. */
+/** The value of the input, or the text of the textarea, with an id; throws without one. */
 export function fieldOf(page: string, id: string): string {
   return required(
     page,

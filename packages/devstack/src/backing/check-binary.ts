@@ -29,10 +29,7 @@ function runVersion(path: string): Promise<VersionRun> {
   return promise;
 }
 
-/**
- * Each pattern matches a message of the loader, the kernel or sh; the text says what the message
- * means.
- */
+/** Each pattern matches a fault of `runVersion`; the text says what the fault means. */
 const remedies: readonly (readonly [complaint: RegExp, remedy: string])[] = [
   [/lib(crypto|ssl)\.so\.3/, "it needs OpenSSL 3 (Debian, Ubuntu: apt-get install libssl3)"],
   [/libcurl\.so\.4/, "it needs libcurl 4 (Debian, Ubuntu: apt-get install libcurl4)"],

@@ -8,16 +8,16 @@ import { claimDataDir } from "./data-dir.ts";
 export interface MongodOptions {
   /** Created when missing. An existing replica set is kept, even if it had another port. */
   readonly dataDir: string;
-  /** 0 chooses a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly logFile: string;
-  /** 2000 by default: with MongoDB's default of 10 s, killing the primary stops writes for 11 s. */
+  /** Election timeout of the set; 2000 by default. A set of one node does not wait for it. */
   readonly electionTimeoutMillis?: number;
   /** Enables `failCommand` and the other fail points, for tests. */
   readonly failPoints?: boolean;
   /**
-   * Turns access control on: a client without a password may then do nothing. Without access
-   * control every local process may do everything, even in a data folder with users.
+   * Turns access control on: a client without a password may then read and write nothing.
+   * Without access control every local process may do everything, even in a data folder with users.
    */
   readonly access?: MongodAccess | undefined;
   /** `findBinary("mongod")` by default. */
@@ -68,6 +68,6 @@ function mongodArgs(dataDir: string, port: number, failPoints: boolean): string[
 
 function accessArgs(access: MongodAccess | undefined): string[] {
   if (!access) return [];
-  // By default the first client from this machine may create the first user.
+  // By default a client on this machine may create the first user without a password.
   return ["--auth", "--keyFile", access.keyFile, "--setParameter", "enableLocalhostAuthBypass=false"];
 }

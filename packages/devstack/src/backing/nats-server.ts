@@ -7,7 +7,7 @@ import { claimDataDir, pidFiles } from "./data-dir.ts";
 export interface NatsServerOptions {
   /** Created when missing. Existing streams are kept. */
   readonly dataDir: string;
-  /** 0 chooses a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly logFile: string;
   /**

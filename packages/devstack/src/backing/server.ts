@@ -21,7 +21,7 @@ interface LaunchOptions {
   readonly args: (port: number) => readonly string[];
   /** The whole environment of the server; by default that of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** 0 chooses a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly logFile: string;
   /** Resolves once the server is ready. Must stop waiting when the signal is aborted. */

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** What the forms are filled with. */
+/** The tenant whose pages are opened, and what their forms are filled with. */
 export interface AnswerSetting {
   /** Address of a tenant's pages, such as `http://127.0.0.1:8090/t/demo`. */
   readonly base: string;

@@ -122,5 +122,5 @@ const ofSessions: readonly ConsoleAnswer[] = [
   },
 ];
 
-/** What the forms of these answers make stays in the tenant. */
+/** Opening them leaves keys, invitations, endpoints, replays and phrases in the tenant. */
 export const consoleAnswers: readonly ConsoleAnswer[] = [...settingsAnswers, ...ofPhrases, ...ofTrust, ...ofSessions];

@@ -13,8 +13,8 @@ const run = promisify(execFile);
 
 /**
  * Downloads the pinned Chromium with npm from its configured registry, checks its hash, and stores
- * it in `folder`: `chromium`, `lib/` and `fonts/`. The last step is an atomic rename, so that
- * several processes may do this at once.
+ * it in `folder`: `chromium`, `lib/`, `fonts/` and SwiftShader's libraries. The last step is an
+ * atomic rename, so that several processes may do this at once.
  *
  * @throws DevstackError with npm's message, or for another hash
  */
@@ -37,7 +37,7 @@ export async function installChromium(
     await chmod(join(staged, "chromium"), 0o755);
     for (const name of ["al2023", "fonts", "swiftshader"]) await unpackArchive(join(packed, `${name}.tar.br`), staged);
     await rename(staged, folder).catch((error: NodeJS.ErrnoException) => {
-      // Another process has installed it first.
+      // Another process has installed the same version first.
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     });
   } finally {

@@ -15,17 +15,17 @@ type Kept = Exclude<BrowserContextOptions["storageState"], string | undefined>;
 export interface Visitor extends View {
   /** Whether scripts run; they do by default. */
   readonly script?: boolean;
-  /** Of an earlier visit, for example of one that signed in. */
+  /** Cookies and storage of an earlier visit, for example of one that signed in. */
   readonly kept?: Kept | undefined;
 }
 
-/** Every view that pages are tested in. */
+/** The views in which tests check pages with axe and screenshots are taken. */
 export const views: readonly View[] = [1280, 390].flatMap((width) => [
   { width, scheme: "light" as const },
   { width, scheme: "dark" as const },
 ]);
 
-/** Every width at which no page may scroll sideways. */
+/** The widths in pixels at which tests check that no page scrolls sideways. */
 export const widths: readonly number[] = [320, 390, 1280, 1920];
 
 /** Changes the width and the colour scheme of a loaded page, without loading it again. */

@@ -6,7 +6,7 @@ const asOwner = { headers: { "vidimus-role": "owner", "vidimus-actor": "dev-stac
 
 /**
  * Makes a link that signs in to the console of a dev stack once, within ten minutes, as `operator`,
- * who owns the first tenant. Undefined in a stack without console.
+ * by default an owner of the first tenant. Undefined in a stack without console.
  */
 export async function makeConsoleLink(dev: DevJson): Promise<string | undefined> {
   const tenantId = dev.tenants[0]?.id;

@@ -21,8 +21,8 @@ export function readConsolePorts(env: NodeJS.ProcessEnv): ConsolePorts {
 }
 
 /**
- * Returns the whole environment of the console: `env` with its ports, its database and the doors
- * that it calls.
+ * Returns the whole environment of the console: `env` without paths of the services' secrets, with
+ * the console's ports, database and certificate and the doors that it calls.
  */
 export function consoleEnv(shared: SharedSettings, env: NodeJS.ProcessEnv, ports: ConsolePorts): NodeJS.ProcessEnv {
   const user = shared.databaseUsers?.console;

@@ -36,7 +36,7 @@ const consoleGrantFile = join(projectDir, "deploy/k8s/components/console/grant.j
  * to an older stack: its grants are kept, and services, methods and roles that the operator and the
  * console lack are added. A malformed file is not changed, and the services report its faults.
  *
- * @param operator name of the identity that may do everything
+ * @param operator name of the identity that gets all `services` and `roles` in every tenant
  * @returns the path of the file
  */
 export async function writeGrants(dir: string, trustDomain: string, operator: string): Promise<string> {

@@ -32,8 +32,8 @@ interface DevStackOptions {
   readonly stateDir: string;
   /**
    * Read at each start of a service or the console, and passed to it; mongod and nats-server get
-   * the environment of this process. The stack itself reads ports, CONSOLE_ORIGIN, MONGODB_URL
-   * and NATS_URL from it.
+   * the environment of this process. The stack itself reads ports, CONSOLE_ORIGIN,
+   * CONSOLE_API_ORIGIN, MONGODB_URL and NATS_URL from it.
    */
   readonly env: NodeJS.ProcessEnv;
   /** Deletes data, keys, certificates, grants and logs first. Downloaded binaries stay. */
@@ -46,7 +46,7 @@ interface DevStackOptions {
   /** Starts the console, too. */
   readonly console?: boolean;
   readonly replicas?: ReplicaCounts;
-  /** Receives a line for people about each download, each wait, and each process that is restarted. */
+  /** Receives a line for people about each wait, restart and fault. Downloads go to stderr. */
   readonly report: (line: string) => void;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
@@ -164,7 +164,7 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
   });
 }
 
-/** Throws a DevstackError that lists every taken port with the variable that changes it. */
+/** Throws a DevstackError that lists every port that cannot be used, with its variable. */
 async function assertPortsFree(
   ports: StackPorts,
   consolePorts: ConsolePorts | undefined,

@@ -52,8 +52,8 @@ export function readPorts(env: NodeJS.ProcessEnv): StackPorts {
 }
 
 /**
- * Reads one port. 0 means any free port and is accepted only where it is the fallback: the others
- * go as they are into dev.json and into the settings of the processes that call them.
+ * Reads one port. 0 means any free port and is accepted only where it is the fallback: other
+ * ports go as they are into dev.json and into the settings of the processes that call them.
  *
  * @throws DevstackError naming the variable when the port is malformed, or is 0 and may not be
  */
@@ -66,7 +66,7 @@ export function readPort(env: NodeJS.ProcessEnv, variable: string, fallback: num
 
 export interface SharedSettings {
   readonly mongoUrl: string;
-  /** Users of the databases; undefined when all services use `mongoUrl` as it is. */
+  /** Users of the databases; undefined when all programs use `mongoUrl` as it is. */
   readonly databaseUsers: Readonly<Record<ProgramName, DatabaseUser>> | undefined;
   readonly natsUrl: string;
   /**
@@ -86,7 +86,7 @@ export interface SharedSettings {
 }
 
 /**
- * Settings for one machine that are unsafe in a deployment. Environment variables override them.
+ * Settings for one machine, all but DOCS unsafe in a deployment. `env` overrides them.
  */
 const developmentDefaults = {
   DOCS: "on",
@@ -140,7 +140,7 @@ export function ownPaths(service: ProgramName, env: NodeJS.ProcessEnv): NodeJS.P
  * Returns the whole environment of a service. `env` overrides the development defaults; what the
  * stack sets overrides `env`.
  *
- * @param own ports of this process; those of the service's first one by default
+ * @param own ports of the process to start; those of the service's first process by default
  */
 export function serviceEnv(
   service: ServiceName,

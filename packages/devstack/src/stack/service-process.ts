@@ -12,9 +12,9 @@ const stopDeadlineMs = 15_000;
 const readyDeadlineMs = 30_000;
 
 /**
- * V8 frees what was streamed or imported only when a generation is full, and lets the old
- * generation grow in proportion to the largest heap that it may have, by default gigabytes.
- * operations.md, "Memory", has the measurements.
+ * Limits for the generations of V8's heap, in MiB. V8 frees what was streamed or imported only when
+ * a generation is full, and lets the old generation grow in proportion to the largest heap that it
+ * may have, by default gigabytes. operations.md, "Memory", has the measurements.
  */
 const nodeFlags: Partial<Record<ProgramName, readonly string[]>> = {
   console: ["--max-semi-space-size=2"],

@@ -20,8 +20,8 @@ interface StackLock extends AsyncDisposable {
 }
 
 /**
- * Each of the eight or more processes may take 15 s to stop. Only a broken one does, so this is
- * less than the sum.
+ * Each process of a stack, usually eight or more, may take 15 s to stop. Only a broken one does, so
+ * this is less than the sum.
  */
 export const stackDeadlineMs = 60_000;
 
@@ -32,7 +32,10 @@ const holderFile = "stack.json";
 /** SQLITE_BUSY, the low byte of SQLite's extended result codes for a lock that another holds. */
 const sqliteBusy = 5;
 
-/** A holder is unnamed for milliseconds after it locks and before it unlocks: report no sooner. */
+/**
+ * For milliseconds after it locks and before it unlocks, a holder is not named in `stack.json`. So
+ * a start reports an unnamed holder only after this time.
+ */
 const unnamedDeadlineMs = 2000;
 const unseen = "the folder is locked by a process that cannot be seen, in another container for example";
 

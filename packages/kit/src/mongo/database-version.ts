@@ -18,9 +18,7 @@ export interface VersionStep {
    * version before still runs.
    */
   prepare(database: VersionedDatabase): Promise<void>;
-  /**
-   * Rewrites rows of the version before. May run only when no process of that version runs.
-   */
+  /** Rewrites rows of the version before. May run only when no process of that version runs. */
   rewrite(database: VersionedDatabase): Promise<void>;
 }
 

@@ -54,7 +54,8 @@ export async function announceRecovery(deps: AnnounceDeps, key: EndpointKey, sin
 /**
  * Stores a change of an endpoint's notices. `updatedAt` stays, because no setting changes.
  *
- * @returns the endpoint after the change; undefined when it was deleted or cannot be opened
+ * @returns the endpoint after the change; undefined when it was deleted, or when its secret or
+ * headers cannot be decrypted
  */
 async function changeQuietly(
   { endpoints }: Pick<AnnounceDeps, "endpoints">,

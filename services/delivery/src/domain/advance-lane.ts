@@ -66,8 +66,8 @@ export interface LaneStep<Row extends LaneRow> {
   /** The attempted row. If it remains in the lane, its new values are in `changed`. */
   readonly attempted: Row;
   /**
-   * The rows that remain in the lane and whose `retryCount` or `isRefused` the step changes, with
-   * the new values.
+   * The rows that remain in the lane and whose `retryCount` or `isRefused` the step may change,
+   * with the new values.
    */
   readonly changed: readonly Row[];
   readonly ended: readonly { readonly row: Row; readonly state: FinalState }[];

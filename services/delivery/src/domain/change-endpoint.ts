@@ -83,7 +83,7 @@ function reopened(endpoint: ManagedEndpoint, secret: Uint8Array, now: Date): Man
 }
 
 /**
- * @throws DomainError `failed_precondition` when the endpoint's secret or headers cannot be opened
+ * @throws DomainError `failed_precondition` when the secret or headers cannot be decrypted
  */
 export function requireOpened({ unopened }: Pick<ManagedEndpoint, "unopened">): void {
   if (unopened === undefined) return;

@@ -84,7 +84,7 @@ export interface Replay {
   /** Token of the current page of documents' snapshots; "" for the first page. */
   readonly pageToken: string;
   readonly counts: ReplayCounts;
-  /** Turns in which the receiver could not be reached, since the last one in which it could. */
+  /** Latest turns in a row in which the receiver could not be reached. */
   readonly failedTurns: number;
   readonly reached?: Date;
   readonly createdAt: Date;

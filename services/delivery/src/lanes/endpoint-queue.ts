@@ -127,10 +127,7 @@ export class EndpointQueue {
     return !this.isGateKnown || open !== undefined || now < pausedUntil;
   }
 
-  /**
-   * Most lanes of the endpoint that this process leases at once, apart from the lane of a probe; 0
-   * while the endpoint is shut.
-   */
+  /** Most lanes that this process leases at once, besides that of a probe; 0 while shut. */
   depth(now: number): number {
     return this.isShut(now) ? 0 : lanesAhead(this.#pace);
   }

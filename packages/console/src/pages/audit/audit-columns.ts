@@ -82,7 +82,7 @@ function details(entry: AuditEntry): Html {
 }
 
 function detailText(name: string, value: unknown): string {
-  // Of a started replay: the states of the deliveries that it repeats.
+  // What a started replay selects: states of deliveries, or `missing`, see `stateInWords`.
   if (name === "states" && Array.isArray(value)) return value.map((state) => stateInWords(String(state))).join(", ");
   return typeof value === "string" ? value : JSON.stringify(value);
 }

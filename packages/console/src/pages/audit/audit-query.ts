@@ -3,7 +3,7 @@ import { parseUuid } from "@vidimus/kit/ids";
 import { encodeOpaqueToken } from "@vidimus/kit/opaque-token";
 import { auditedServices, type AuditedService, auditKinds } from "./audit-kinds.ts";
 
-/** The filters of the audit page, as its URL has them. */
+/** The filters and the position of the audit page, as its URL has them. */
 export interface AuditQuery {
   readonly actor: string;
   /** One of `auditKinds`; "" for all. */

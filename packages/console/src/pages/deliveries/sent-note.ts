@@ -4,7 +4,8 @@ import { isAccepted, outcomeOf, tookOf } from "../parts/outcome.ts";
 
 /**
  * What came of "Send again now"; undefined when the page was reached by another way. With
- * `done=again` the attempt is the delivery's last one. With `done=due` it is made within seconds.
+ * `done=again` the attempt is the delivery's last one. With `done=due` it is made within seconds,
+ * and there is a note only while the delivery is pending, or once it is delivered.
  */
 export function sentNote({ lastAttempt, state }: Delivery, query: URLSearchParams): Html | undefined {
   const done = query.get("done");

@@ -102,7 +102,8 @@ function leadOf({ event, documentType, version, sequence, documentId, endpointId
 }
 
 /**
- * Undefined for a held delivery, because delivery refuses to send it until its endpoint is enabled.
+ * Undefined for a held delivery, because delivery refuses to send it while its endpoint is paused
+ * or the endpoint's secret is lost.
  */
 function sendAgain({ deliveryId, state }: Delivery, at: TenantCall["at"]): Html | undefined {
   if (state === "held") return undefined;

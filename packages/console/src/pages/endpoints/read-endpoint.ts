@@ -15,7 +15,7 @@ export async function readEndpoint(
 /** From the id of an endpoint to its name, for all endpoints of a tenant. */
 export type EndpointNames = ReadonlyMap<string, string>;
 
-/** With their health, for which delivery makes up to three searches each; see `endpointNames`. */
+/** Delivery makes up to three searches for each endpoint's health; `endpointNames` needs none. */
 export async function listedEndpoints(
   endpoints: Pick<EndpointCalls, "listEndpoints">,
   { tenant: { tenantId }, rpc }: TenantCall,

@@ -27,7 +27,7 @@ interface CodeBlock {
   readonly code: string;
   readonly isSecret?: true;
   /**
-   * Whether more of it is elsewhere. The block then has no copy button, because a copy of the part
+   * Whether `code` is only a part. The block then has no copy button, because a copy of the part
    * would be taken for the whole.
    */
   readonly isPart?: true;

@@ -10,7 +10,7 @@ export interface Column<Row> {
 }
 
 interface DataTable<Row> {
-  /** Number or range of the rows, and their order; for lists in pages from `caption` of `pager.ts`. */
+  /** Number or range of the rows, and their order; for paged lists from `caption` of `pager.ts`. */
   readonly caption: Content;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -15,8 +15,8 @@ interface SentBefore {
 
 /**
  * Answers a form that makes a secret and was sent before: names what it has made, without the
- * secret. `made` is undefined when no service answered the first sending; the page then leads to
- * `list`.
+ * secret. `made` is undefined when the result of the first sending is not known; the page then
+ * leads to `list`.
  */
 export function sentBefore(call: TenantCall, made: MadeByForm | undefined, about: SentBefore): PageAnswer {
   return answerPage(call, { title: "Sent before", main: made ? known(made, about) : unknown(about), status: 409 });

@@ -25,7 +25,7 @@ const pattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/;
 export function readUtc(text: string): Timestamp | "malformed" | undefined {
   if (text === "") return undefined;
   const at = new Date(pattern.test(text) ? `${text}Z` : Number.NaN);
-  // JavaScript reads 31 February as 3 March.
+  // JavaScript reads 31 February as 3 March, so the date must give the same text again.
   const isTime = !Number.isNaN(at.getTime()) && text.startsWith(utcText(at));
   return isTime ? timestampFromDate(at) : "malformed";
 }

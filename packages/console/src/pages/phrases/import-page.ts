@@ -13,7 +13,7 @@ interface Shown {
   readonly fileName?: string;
   readonly result?: ImportPhrasesResponse;
   readonly refusal?: ImportRefusal;
-  /** Text in the field for pasted rows: rows to correct, or rows that were only checked. */
+  /** Text in the field for pasted rows: rows that were refused, or only checked. */
   readonly text?: string;
 }
 

@@ -7,7 +7,7 @@ import { type Html, html } from "../../markup/html.ts";
 export interface ImportRefusal {
   /** The number of invalid rows, or why the whole file was refused. */
   readonly summary: string;
-  /** Whether the file's content breaks a rule; not for a refusal such as of too many imports. */
+  /** Whether the file's content breaks a rule; false for a refusal such as of too many imports. */
   readonly isFaulty?: boolean;
   /** The first 20 at most, by line; none when the refusal names no line. */
   readonly faults: readonly RowFault[];

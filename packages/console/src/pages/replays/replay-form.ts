@@ -58,7 +58,7 @@ export const replayFieldLabels = {
   of: "",
 };
 
-/** From the JSON pointer of a request's field that delivery may refuse to the form's field. */
+/** For each JSON pointer that delivery may refuse in a request, the field of the form. */
 export const replayFields = {
   "/endpointId": "endpoint",
   "/since": "since",

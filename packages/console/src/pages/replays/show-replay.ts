@@ -20,8 +20,9 @@ interface ShowReplayDeps {
 
 /**
  * `GET /t/{tenant}/replays/{replay}?of=COUNT`: the progress of a replay, compared with the number
- * of snapshots that were counted before its start. The script reads the page with `live=yes` every
- * two seconds, for the progress alone. That page omits the endpoints, whose states take searches.
+ * of snapshots that were counted before its start. While the replay runs, the script reads the page
+ * with `live=yes` every two seconds, and takes the replay's state and progress from it. That page
+ * omits the endpoints, for whose health delivery makes searches.
  */
 export function showReplay({ deliveries, endpoints }: ShowReplayDeps): TenantRoute {
   return tenantPage({

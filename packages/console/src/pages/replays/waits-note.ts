@@ -4,7 +4,7 @@ import { type Html, html } from "../../markup/html.ts";
 import { notice } from "../parts/notice.ts";
 
 /**
- * Says that a replay waits because its endpoint is disabled; undefined for an enabled endpoint.
+ * Says that a replay waits because its endpoint is disabled; else undefined.
  *
  * @param which `a replay` or `the replay`
  */
