@@ -37,7 +37,7 @@ function ruleGroups(resource: string): string {
   return spec.replaceAll(/^ {2}/gm, "");
 }
 
-/** The queries of a dashboard as recording rules, which promtool can parse; JSON, which is YAML. */
+/** The queries of a dashboard as recording rules for promtool, in JSON, which is valid YAML. */
 function panelRules(text: string): string {
   const { panels } = JSON.parse(text) as Dashboard;
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));

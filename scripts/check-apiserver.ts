@@ -1,7 +1,7 @@
 /**
  * `npm run check:apiserver`: applies every overlay, template and combination of deploy/k8s to
- * a kube-apiserver, as a server-side dry run, and creates a Pod of each workload, which Pod
- * Security must admit. No controller manager and no kubelet runs, so nothing is scheduled, probed
+ * a kube-apiserver and creates a Pod of each workload, which Pod Security must admit, both as
+ * server-side dry runs. No controller manager and no kubelet runs, so nothing is scheduled, probed
  * or connected.
  *
  * Needs Go and kubectl. Builds etcd and kube-apiserver from deploy/apiserver/go.mod into
@@ -163,7 +163,7 @@ function withoutClaims(pod: object): object {
   return { ...pod, volumes: [...volumes, { name: "data", emptyDir: {} }] };
 }
 
-/** Without Pod Security every Pod would be admitted, and `check` would prove nothing. */
+/** Without Pod Security every valid Pod would be admitted, so admission would prove nothing. */
 function checkAdmission(): void {
   const container = { name: "root", image: "x", securityContext: { privileged: true } };
   const manifest = {

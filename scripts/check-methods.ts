@@ -46,7 +46,7 @@ const nouns = read("packages/cli/src/nouns.ts");
 const commandTests = readAll("packages/cli/test/*.test.ts", "tests/cli/*.test.ts");
 const guides = read("README.md", "docs/*.md", "packages/cli/README.md").replaceAll(/\s+/g, " ");
 
-/** Methods whose handler several services have from a package. */
+/** Methods whose handlers are in a package, so no service has a file named after one. */
 const sharedMethods = new Set(["ListAuditEntries"]);
 /** Methods that only programs call, so they need no command, page or example. */
 const programsMethods = new Set(["GetDictionaryRevision"]);
@@ -166,7 +166,6 @@ function wrongEffect({ service, fullName, name, localName }: Method): string[] {
   return [`the effect "${effect}", and its name does not agree with \`reads\` of ${knownTenants}`];
 }
 
-/** Services with a route for a door at which known-callers.test.ts does not list them. */
 function unlistedServices(): string[] {
   const files = globSync("proto/vidimus/**/*_service.proto", { cwd: root });
   const services = files.map((file) => /^service (\w+) /m.exec(read(file))?.[1] ?? "");
@@ -206,7 +205,7 @@ function faultsOfCommand(file: string): string[] {
   ].map((where) => `${file}: the command is not named in ${where}`);
 }
 
-/** Finds `"NOUN", "VERB"`, or `"NOUN", ...` in a helper and a call that begins with `"VERB"`. */
+/** Finds `"NOUN", "VERB"`, or `"NOUN", ...` and a call or array that begins with `"VERB"`. */
 function runs(test: string, noun: string, verb: string): boolean {
   const named = (pattern: string) => new RegExp(pattern).test(test);
   return named(`"${noun}",\\s+"${verb}"`) || (named(`"${noun}",\\s+\\.{3}`) && named(`[([]"${verb}"`));

@@ -1,7 +1,7 @@
 /**
  * Compares proto/ with the published RPC contract, proto/contract.binpb, a buf image. Without
- * arguments it fails on any change but of comments that is not in the image, and when CHANGELOG.md
- * does not name the image.
+ * arguments it fails on any change but of comments and layout that is not in the image, and when
+ * CHANGELOG.md does not name the image.
  *
  * `npm run renew-contract` replaces the image by the current proto/, and prints the line that
  * CHANGELOG.md then needs. It first reports what the change breaks, because afterwards that can no

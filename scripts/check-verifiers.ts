@@ -1,8 +1,8 @@
 /**
- * Runs the verifiers of docs/verifiers.md, exactly as they are printed there, and the package for
- * receivers, on genuine deliveries and on changed ones: each must accept the genuine ones, and
- * refuse each other one by the check that covers the change. Also fails when a program is missing
- * on this machine.
+ * Runs the verifiers of docs/verifiers.md, exactly as they are printed there, and packages/verify
+ * on genuine deliveries and on changed ones: each must accept the genuine ones, and refuse each
+ * other one by the check that covers the change. Also fails when a program is missing on this
+ * machine.
  *
  * Needs python3 with venv, Go, openssl and npm. Installs the pinned `cryptography` from PyPI into
  * .vidimus/verifiers once. The package runs on each version of `node` on the PATH.

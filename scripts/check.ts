@@ -1,6 +1,6 @@
 /**
- * Runs all static checks at the same time, and prints the duration and the output of each. The
- * linter also checks types, because `tsc` would take the same time once more.
+ * `npm run check`: runs the checks below at the same time, and prints the duration and the output
+ * of each. The linter also checks types, because `tsc` would take the same time once more.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -59,7 +59,7 @@ async function takePages(start: string, ...paths: readonly string[]): Promise<vo
 /**
  * Has the stack send a webhook, and begin a replay, which waits because its endpoint is disabled.
  * Returns the webhook with one letter changed, so that its check fails, the secret of its endpoint,
- * and the paths of the replay and of the count before a new one.
+ * and the paths of the replay and of the page that counts what a new replay would send.
  */
 async function useDesk(stack: DevJson) {
   await using desk = await openWebhookDesk(stack);

@@ -18,7 +18,7 @@ interface Listed {
 
 /** Nothing listens at this address, so deliveries to it stay pending. */
 const deadUrl = "http://127.0.0.1:9/";
-/** `superseded` needs a second snapshot, and `exhausted` three days. */
+/** Without `superseded`, which needs a second snapshot, and `exhausted`, which takes three days. */
 const states = ["delivered", "pending", "held"];
 
 /**

@@ -24,8 +24,8 @@ export interface PlanOptions {
 }
 
 /**
- * Passwords come from files of an earlier run, even of one that ended before it had created the
- * user.
+ * Keeps passwords in files of an earlier run, even of one that ended before it had created the
+ * user; renewed users and those without a file get new ones.
  *
  * @throws Error naming what is wrong with the options or with a file
  */

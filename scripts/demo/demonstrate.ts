@@ -15,7 +15,8 @@ const step = (title: string) => console.log(`\n${title}`);
 const print = (line: string) => console.log(`  ${line}`);
 
 /**
- * Pushes, publishes, receives, verifies and reads back a feed. Throws at the first failure.
+ * Pushes, publishes, receives and verifies a feed, and reads its articles back. Throws at the first
+ * failure.
  *
  * @param receiverHost address of this machine at which delivery reaches the receiver
  */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** One document of the demonstration feed, in the flat form of `POST /v1/documents`. */
+/** One document of the demonstration feed, as the body of `POST /v1/documents`. */
 export interface FeedItem {
   readonly id: string;
   readonly type: string;

@@ -1,6 +1,6 @@
 /**
- * Verifies a webhook as a receiver does, with Web Crypto only. Shares no code with the platform or
- * `packages/verify`, so that an error there is not repeated here.
+ * Verifies the HMAC, signature and digest of a webhook, by Web Crypto. Shares no code with the
+ * platform or `packages/verify`, so that an error there is not repeated here.
  */
 import type { ReceivedWebhook } from "./receiver.ts";
 

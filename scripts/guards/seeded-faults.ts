@@ -1,8 +1,8 @@
 /**
  * Puts each fault of `faults/` into the sources of a commit and runs its test files, in which a
  * test must fail: `npm run faults:seeded -- COMMIT`, HEAD by default; further words select faults
- * by their names. After a change of the structure of the code every fault must still fail a test.
- * Takes some minutes and is not part of CI.
+ * by their names. After a change of the structure of the code every fault must still make a test
+ * fail. Takes some minutes and is not part of CI.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -27,7 +27,8 @@ export interface ImageContent {
 }
 
 /**
- * Adds to npm's list: Node, the libraries that Node is linked with, their system, and the base.
+ * Adds to the output of `npm sbom`: Node, the libraries that Node is linked with, their system, and
+ * the base.
  */
 export function describeImage(npm: object, content: ImageContent): object {
   const { components = [] } = npm as { components?: readonly object[] };

@@ -5,7 +5,7 @@ import { type Image, images, stageContext, workspaceOf } from "./stage-context.t
 
 const root = join(import.meta.dirname, "../..");
 
-/** Name of an image on this machine; the overlay "local" uses the same name. */
+/** Name of an image on this machine. The overlay "local" uses it for the services. */
 export function imageOf(image: Image): string {
   return `localhost/vidimus/${image}:local`;
 }

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../..");
 /** Images, containers and the build context, separate from those of the machine. */
 export const imagesDir = join(root, ".vidimus/images");
 
-// netavark sets its rules with iptables; without it the error only says that a file is missing.
+// netavark sets its rules with iptables; without iptables it says only that a file is missing.
 const packages = "buildah podman runc netavark aardvark-dns iptables";
 
 const settings = {
@@ -33,7 +33,7 @@ export function podman(...args: readonly string[]): Promise<string> {
   return succeed("podman", [...storage(), ...args]);
 }
 
-/** Runs podman. Throws only when podman is not installed, not when it fails. */
+/** Runs podman. Throws when podman is not installed, but not when it fails. */
 export function tryPodman(...args: readonly string[]): Promise<Outcome> {
   return run("podman", [...storage(), ...args]);
 }

@@ -15,7 +15,7 @@ import { type Service, services } from "./stage-context.ts";
 
 /**
  * From service to the members of its network: itself, and the services that may reach it by the
- * NetworkPolicies of deploy/k8s. Containers that share no network cannot reach each other.
+ * NetworkPolicies of deploy/k8s/base. Containers that share no network cannot reach each other.
  */
 const networks: Readonly<Partial<Record<Service, readonly Service[]>>> = {
   documents: ["documents", "gateway", "delivery"],
@@ -182,7 +182,7 @@ async function startArguments(
     ...spec.env,
     MONGODB_URL: urls.mongoOf(service),
     NATS_URL: urls.nats,
-    // The demonstration's receiver is on the host.
+    // The receivers are on the host, at a private address, which delivery refuses by default.
     DELIVERY_ALLOW_CIDRS: `${hostAddress}/32`,
     DELIVERY_ALLOW_PORTS: "1-65535",
     ...settings,

@@ -12,7 +12,7 @@ export const services = ["gateway", "documents", "phrases", "signing", "delivery
 
 export type Service = (typeof services)[number];
 
-/** The console is not among the services, because no service calls it. */
+/** The console is built like a service, but `openPlatform` does not start it. */
 export const images = [...services, "console"] as const;
 
 export type Image = (typeof images)[number];
@@ -24,8 +24,9 @@ export function workspaceOf(image: Image): string {
 const user = 65_532;
 
 /**
- * Prepares the context of deploy/images/Containerfile: `base/`, `node/` and `services/IMAGE/` for
- * each image. Needs npm and its registry, on a Linux machine with the architecture of the images.
+ * Prepares the context of deploy/images/Containerfile: `node/`, `services/IMAGE/` for each image,
+ * and `base/` unless another base is named. Needs npm and its registry, on a Linux machine with the
+ * architecture of the images.
  *
  * @param base `ownBase`, or the name of an image with its digest
  */

@@ -50,9 +50,9 @@ const retired = { ...otherKey().listed, validUntil: "2026-11-20T00:00:00.000Z" }
 export const keys = [retired, listed];
 
 /**
- * The vector's delivery, sent at `now` (Unix seconds), and changed copies of it. Each changed copy
- * has a valid HMAC, as an attacker who knows the secret can make it, except those with `hmac` as
- * `refusedBy`.
+ * The vector's delivery, sent at `now` (Unix seconds), changed copies of it, and webhooks about an
+ * endpoint. Each changed one has a valid HMAC, as an attacker who knows the secret can make it,
+ * except those with `hmac` as `refusedBy`.
  */
 export function deliveryCases(now: number): DeliveryCase[] {
   const sent = sealed(genuine, now);

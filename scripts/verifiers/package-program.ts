@@ -1,6 +1,6 @@
 /**
- * Source of a module that verifies files with the unpacked package. It is called like the verifiers
- * in docs/verifiers.md.
+ * Source of a module that verifies files with what `npm pack` makes of packages/verify, unpacked
+ * beside the module. It is called like the verifiers in docs/verifiers.md.
  */
 export const packageProgram = `
 import { readFileSync } from "node:fs";

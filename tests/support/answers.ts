@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-/** The error of an answer, as section 7 of the public contract defines it. */
+/** The error of an answer, as docs/errors.md describes it. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;

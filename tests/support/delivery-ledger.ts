@@ -124,8 +124,8 @@ export function ledgerListener(ledger: DeliveryLedger, answer: () => Answer): Re
     request.on("end", () => {
       const post = ledger.note(Buffer.concat(chunks), String(request.headers["webhook-id"]));
       const end = response.end.bind(response);
-      // Noted before the bytes leave, so that a post that the sender makes because of the answer
-      // finds it noted.
+      // Note the answer before its bytes leave: `acceptedBefore` of a post that the sender makes
+      // because of the answer must include it.
       response.end = ((...args: Parameters<typeof end>) => {
         ledger.noteAnswer(post, response.statusCode);
         return end(...args);

@@ -32,7 +32,7 @@ export interface DeliveryStack extends AsyncDisposable {
   readonly editor: RpcClient<typeof DocumentService>;
   /** Registers an endpoint at a delivery process, the first by default. Returns its id. */
   createEndpoint(tenantId: string, url: string, at?: ReplicaProcess): Promise<string>;
-  /** Resolves when no snapshot is pending. */
+  /** Resolves when delivery has settled every snapshot. @throws after `ms`, 30 s by default */
   untilSettled(ms?: number): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ interface DeliveryStackOptions {
   readonly mongoUrl: string;
   /** 3 by default. */
   readonly deliveries?: number;
-  /** Settings of every process; ports, addresses and databases cannot be set. */
+  /** Settings of every process; ports, addresses, databases and key files cannot be set. */
   readonly env?: NodeJS.ProcessEnv;
 }
 

@@ -160,7 +160,7 @@ function snapshotFaults(snapshot: StoredSnapshot, bodies: ReadonlyMap<string, Bu
   ];
 }
 
-/** Snapshots whose first webhook arrived after a newer one of their document. */
+/** Snapshots whose first webhook directly followed that of a newer one of their document. */
 function lateArrivals(): string[] {
   const newest = new Map<string, number>();
   const first = new Map(receiver.received.map((webhook) => [payloadOf(webhook).id, payloadOf(webhook).data] as const));

@@ -9,10 +9,7 @@ export interface Tracked {
   readonly lifecycle: readonly Step[];
   /** Steps that were acknowledged or found in the history. */
   done: number;
-  /**
-   * Whether one more step may be done: its call is in flight, or ended without an answer and was
-   * not repeated.
-   */
+  /** Whether one more step may be done: its last call is in flight or ended in an error. */
   isUnsure: boolean;
 }
 

@@ -38,7 +38,7 @@ interface LoadOptions {
 const createEveryMs = 10;
 const readEveryMs = 20;
 const readyEveryMs = 50;
-/** Longer than the 10 s after which the gateway's RPCs end, except the export of phrases. */
+/** Longer than the 10 s after which the RPCs of these requests end, except that of "phrases". */
 const timeoutMs = 30_000;
 
 /**

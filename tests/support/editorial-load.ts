@@ -14,7 +14,7 @@ interface FlowingDocument {
 const everyMs = 1_000;
 
 /**
- * Editors who publish and withhold each of their documents in turn, one transition a second, at the
+ * Editors who publish and withhold documents in turn, each document at most once a second, at the
  * teams doors of all documents processes. A failed call is not repeated and ends the changes to its
  * document, except after the answer "too many transitions at once; try again".
  */

@@ -15,8 +15,9 @@ export interface Messages {
 }
 
 /**
- * Counts what an operation costs in messages of documents. Open it before the constellation:
- * clients that are open already report nothing.
+ * Counts the RPCs that the documents service answers and the commands that it sends to MongoDB
+ * during an operation. Open it before the constellation: clients of MongoDB that are open already
+ * report nothing.
  */
 export class MessageCounter implements Disposable {
   readonly #commands: CommandCounter = countCommands("vidimus-documents");
@@ -58,7 +59,8 @@ export class SnapshotCosts implements Disposable {
 
   /**
    * Returns, sorted, the commands that were sent from the call of `publish` until its snapshot was
-   * delivered and settled, and the RPCs about snapshots that documents and signing answered.
+   * delivered and settled, and the RPCs about snapshots that documents and signing answered. Leaves
+   * out what timers send.
    */
   async ofPublication({ dev }: Constellation, publish: () => Promise<unknown>): Promise<Messages> {
     const before = await this.#handled(dev);

@@ -12,8 +12,8 @@ export interface Noun {
 }
 
 /**
- * The commands by their noun: `vidimus NOUN COMMAND`. To add one, name it here. A file is loaded
- * when its command is used, because loading all of them takes half a second of CPU.
+ * The commands by their noun: `vidimus NOUN COMMAND`. A new command must be named here. A file is
+ * loaded only when needed, because loading all of them takes half a second of CPU.
  */
 export const nouns: readonly Noun[] = [
   {

@@ -9,11 +9,14 @@ import { run } from "./support/run.ts";
 let taken: number[];
 /** How many requests, from the first on, are answered with 429 and Retry-After. */
 let busy: number;
+/** Message with which the second part is refused. */
+let refusal: string | undefined;
 let server: Server;
 
 beforeEach(async () => {
   taken = [];
   busy = 0;
+  refusal = undefined;
   server = createServer((request, response) => void answer(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -26,6 +29,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     busy -= 1;
     return refuse(response, 429, "RATE_LIMITED", "later", { headers: { "retry-after": "33" } });
   }
+  if (refusal !== undefined && taken.length === 1) return refuse(response, 400, "INVALID_PAYLOAD", refusal);
   const imported = (JSON.parse(Buffer.concat(chunks).toString()) as unknown[]).length;
   taken.push(imported);
   response.writeHead(200, { "content-type": "application/json" });
@@ -64,4 +68,11 @@ test("an import fails with RATE_LIMITED before its waits add up to more than --m
   expect([code, pausesMs]).toEqual([1, [33_000, 33_000, 33_000]]);
   expect(stderr).toContain("RATE_LIMITED");
   expect(taken).toEqual([]);
+});
+
+test("a refusal of a later part that names a row in its message names it by its line in the file", async () => {
+  refusal = "nothing was imported: index 5: a row has at most 64 KiB";
+  const { code, stderr } = await importWords(60_000);
+  expect(code).toBe(1);
+  expect(stderr).toContain("nothing more was imported: line 10006: a row has at most 64 KiB");
 });

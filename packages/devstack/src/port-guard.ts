@@ -6,9 +6,9 @@ import { DevstackError, PortTakenError } from "./errors.ts";
 const loopback = "127.0.0.1";
 
 /**
- * Checks a port before a child is started, so that the error names `variable`: a service's own error
- * would name GRPC_PORT, for example, and that of mongod no setting. A port that is taken is tried
- * again for 5 s.
+ * Checks a port before a child is started, so that the error names `variable`: the own error of a
+ * service would name GRPC_PORT, for example, and that of mongod no setting. A port that is taken is
+ * tried again for 5 s.
  *
  * @param variable the setting that changes the port, for the message
  * @param onWait called while the port is taken, before it is tried again

@@ -43,8 +43,8 @@ export interface EventDelivery {
 export type Delivery = SnapshotDelivery | EventDelivery;
 
 /**
- * Verifies a delivery completely: HMAC and clock, then key, signature and digest, then that the
- * envelope agrees with the statement.
+ * Verifies a delivery completely: HMAC, clock and id, then of a snapshot also key, signature and
+ * digest, and that the envelope agrees with the statement.
  *
  * @throws VerificationError whose `fault` says what is wrong
  * @throws TrustListUnavailable when the trust list is needed, and cannot be fetched or is refused

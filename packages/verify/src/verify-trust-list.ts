@@ -49,9 +49,9 @@ const statementFormat = new RegExp(`^vidimus-trust-v1\n([1-9][0-9]{0,15})\n${tim
 const delegationFormat = new RegExp(`^(vidimus-trust-root-v1\n(.+)\n(.+)\n${time})\n(.+)$`);
 
 /**
- * Verifies that the list key stated exactly this body, that the list is not outdated, and that the
- * pinned root delegated to the list key, or that it is the pinned list key. With neither a pinned
- * root nor a pinned list key any list key passes.
+ * Verifies that the list key stated exactly this body, that the list is neither outdated nor from
+ * the future, and that the pinned root delegated to the list key, or without a root, that the list
+ * key is the pinned one. With neither a pinned root nor a pinned list key any list key passes.
  *
  * @param now milliseconds since 1970; for a stored list the time of its fetch
  * @throws VerificationError `list` when one of these is not so, or a part of the answer is
@@ -86,7 +86,7 @@ function parseHeaders({ statement, signature }: TrustListAnswer) {
   return { statement: stated, keyId, key, signature: sig, delegation: decode(members?.get("delegation") ?? "") };
 }
 
-/** @returns when the root's delegation ends; undefined without one */
+/** @returns when the root's delegation ends; undefined without a delegation */
 async function checkChain(
   { key, keyId, delegation }: { key: string; keyId: string; delegation: string },
   { root, listKey }: TrustListPins,

@@ -9,8 +9,8 @@ import { as, openNewsroom } from "../../support/newsroom.ts";
 import { openReceiver } from "../../support/receiver.ts";
 
 /**
- * A newsroom with something on every page: keys, invitations, phrases, endpoints of every kind,
- * deliveries, and a replay that runs until its disposal.
+ * A newsroom with something on every page: keys, invitations, phrases, deliveries, endpoints that
+ * are healthy, failing, disabled (`paused`) and slow, and a replay that runs until its disposal.
  */
 export interface BusyNewsroom extends AsyncDisposable {
   readonly endpointIds: {

@@ -14,7 +14,7 @@ export interface ConsoleStack extends AsyncDisposable {
   readonly dir: string;
   readonly dev: DevJson;
   readonly browser: OpenBrowser;
-  /** For each door: from the variable that sets its port to the port. */
+  /** From variable to port, for every port of the services and the console. */
   readonly ports: Readonly<Record<string, string>>;
   /** Makes a link that signs somebody in once, as owner of the tenant `demo` by default. */
   newLink(name: string, as?: SignInAs): Promise<string>;

@@ -5,7 +5,7 @@ import { broken, type Finding, unchecked } from "./finding.ts";
 
 const check = "mongodb";
 
-/** Connects like a service. Its commands, `buildInfo` and `hello`, need no rights. */
+/** Connects like a service, and sends only `buildInfo` and `hello`, which need no rights. */
 export async function checkMongodb(url: string | undefined): Promise<Finding[]> {
   if (!url) return [unchecked(check, "Pass VIDIMUS_MONGODB (in the environment: it may hold a password).")];
   try {

@@ -12,7 +12,7 @@ import { addressesIn } from "./addresses-in.ts";
 import { answerMsMax } from "./fetch-page.ts";
 import { broken, type Finding, ok, unchecked } from "./finding.ts";
 
-/** The services with a teams door; each name is also the name of the setting with its address. */
+/** Names of the teams doors; the setting with a door's address has the same name. */
 export const teamsNames = ["access", "documents", "phrases", "delivery"] as const;
 
 type TeamsName = (typeof teamsNames)[number];

@@ -12,13 +12,13 @@ const check = "webhooks";
 
 /**
  * A webhook that waits for longer counts as stuck. Four attempts are made within this time, at 0 s,
- * 5 s, 35 s and 2.5 min, so a short outage of a receiver is no warning.
+ * 5 s, 35 s and 2.5 min, so a few failed attempts are no warning.
  */
 const waitMsMax = 5 * 60_000;
 
 /**
- * A receiver that is disabled for longer may have been forgotten. Its held deliveries end after 30
- * days.
+ * A receiver that is disabled for longer may have been forgotten. Its held deliveries end after
+ * 30 days.
  */
 const disabledMsMax = 7 * 24 * 60 * 60_000;
 

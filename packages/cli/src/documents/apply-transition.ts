@@ -45,7 +45,7 @@ export async function applyTransition(
  * Reads the version that a transition will name. When another version has taken its place by then,
  * through an edit or a publication, the transition fails with ABORTED.
  *
- * @throws CliError when the document does not exist or the service cannot be reached
+ * @throws CliError when the document does not exist or the call fails
  */
 export async function readVersion(
   documents: ServiceCaller<typeof DocumentService>,
@@ -57,8 +57,8 @@ export async function readVersion(
 }
 
 /**
- * For a document that was never published this is the newest version, even with `last-published`;
- * the service refuses a transition that may not start from the status of that version.
+ * Returns the newest version of a document that was never published, even for `last-published`; the
+ * service refuses a transition that may not start from the status of that version.
  */
 function versionOf({ version, lastPublished }: Document, on: VersionChoice): bigint {
   return on === "last-published" && lastPublished ? lastPublished.version : version;

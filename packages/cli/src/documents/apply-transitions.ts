@@ -33,8 +33,8 @@ interface RequestedTransition {
 /** The most transitions that the service takes in one call. */
 const batchMax = 64;
 /**
- * Most batches at once. The service runs one transaction of a tenant at a time; meanwhile the
- * versions of the next batches are read.
+ * Most batches at once. A process of the service runs one transaction of a tenant at a time;
+ * meanwhile the versions of the next batches are read.
  */
 const batchesMax = 3;
 const readsMax = 16;

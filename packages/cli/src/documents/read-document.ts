@@ -2,7 +2,7 @@ import type { Document, DocumentService } from "@vidimus/contracts/vidimus/docum
 import { CliError } from "../cli-error.ts";
 import type { ServiceCaller } from "../rpc/open-service.ts";
 
-/** @throws CliError when the document does not exist or the service cannot be reached */
+/** @throws CliError when the document does not exist or the call fails */
 export async function readDocument(
   documents: ServiceCaller<typeof DocumentService>,
   tenantId: string,

@@ -16,8 +16,8 @@ export type FeedEntry = {
 
 /**
  * Reads a feed file: one JSON object, an array of objects, or NDJSON. A fault of the file or of a
- * member becomes an entry of its own, and reading continues. NDJSON is read line by line, so its
- * size is not limited by memory.
+ * member becomes an entry of its own and is not thrown. NDJSON is read line by line, so its size is
+ * not limited by memory.
  */
 export async function* readFeed(file: string): AsyncGenerator<FeedEntry, void, void> {
   try {

@@ -10,7 +10,7 @@ import { type ServiceName, serviceNames } from "./program-names.ts";
 /** Trust domain of the dev stack. Names under `localhost` are reserved (RFC 6761). */
 const trustDomain = "vidimus.localhost";
 
-/** Identity of the CLI, the demonstration and the tests, with every role at every teams door. */
+/** Identity of the CLI, the demonstration and the tests. It may do everything but at mesh doors. */
 const operator = "operator" as const;
 
 /** What `--mtls` makes: certificates, grants, and access to broker and database. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ChildExit } from "../child.ts";
 
 export interface Supervised extends AsyncDisposable {
-  /** Undefined for an external server. */
+  /** Undefined for a server that the dev stack did not start. */
   readonly pid: number | undefined;
   readonly exited: Promise<ChildExit>;
 }
@@ -22,8 +22,8 @@ const stableMs = 10_000;
 
 /**
  * Starts a process and restarts it when it ends, until disposed. A process that ran for more than
- * 10 s is restarted after 0.1 s; while the process keeps ending sooner, the delay doubles up to 1.5
- * s. Rejects when the first start fails.
+ * 10 s is restarted after 0.1 s; while the process keeps ending sooner, the delay doubles up to
+ * 1.5 s. Rejects when the first start fails.
  */
 export async function supervise(
   name: string,

@@ -23,8 +23,8 @@ interface RunningFault extends AsyncDisposable {
 }
 
 /**
- * Makes commands of the shared mongod fail until the result ends. A server has one fail point for
- * commands, so this waits until no other file of tests has it.
+ * Makes commands of the shared mongod fail until the returned fault is ended or disposed of. A
+ * server has one fail point for commands, so a call waits until no other file of tests uses it.
  */
 export async function failCommands(url: string, data: FailedCommands, mode: Mode): Promise<RunningFault> {
   await using stack = new AsyncDisposableStack();
@@ -45,7 +45,7 @@ export async function failCommands(url: string, data: FailedCommands, mode: Mode
   return { end, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Whether the insert was not refused because of a row with the same id. */
+/** False when the insert is refused because of a row with the same id. */
 async function isFirst(insert: Promise<unknown>): Promise<boolean> {
   try {
     await insert;

@@ -8,8 +8,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /**
      * A writable one-node replica set with fail points enabled (fail-commands.ts). All test files
-     * share it: use a database of your own (database.ts). When VIDIMUS_TEST_MTLS is `on` it has access control, and
-     * this is the URL of `operator`.
+     * share it: use a database of your own (database.ts). When VIDIMUS_TEST_MTLS is `on`, the set
+     * has access control, and the URL names the user `operator`.
      */
     mongoUrl: string;
     /**

@@ -18,7 +18,7 @@ export interface ProcessConstellation extends AsyncDisposable {
 
 /**
  * Starts what `npm start` starts, the console only if `also` says so; with certificates when
- * VIDIMUS_TEST_MTLS is `on`. For tests that kill processes, and for benchmarks.
+ * VIDIMUS_TEST_MTLS is `on`. For tests, benchmarks and scripts that need real processes.
  *
  * @param env settings that override this process's environment
  * @param replicas services with more than one process

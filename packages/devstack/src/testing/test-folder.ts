@@ -33,7 +33,7 @@ export function openTestFolder(label: string): TestFolder {
   };
 }
 
-/** The space that Linux states for a folder in memory is only its limit, so free memory counts. */
+/** Linux states the space of a folder in memory without regard to free memory, so both count. */
 function hasSpace(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);

@@ -4,8 +4,8 @@ import type { BackingServer } from "../backing/server.ts";
 import { openTestFolder } from "./test-folder.ts";
 
 /**
- * Starts a mongod with fail points for one file of tests. A server has only one fail point for
- * commands, so files that set it would take it from one another on the shared server.
+ * Starts a mongod with fail points for one file of tests. On the shared server, fail points and
+ * parameters that the file sets would disturb other files.
  */
 export async function openTestMongod(): Promise<BackingServer> {
   await using stack = new AsyncDisposableStack();

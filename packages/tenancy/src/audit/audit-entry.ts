@@ -25,8 +25,8 @@ export interface AuditEntry extends AuditAuthor, AuditedChange {
 const keyActor = /^key:([0-9A-Za-z]+)$/;
 
 /**
- * The author of a change at a teams door. Callers there choose the actor's name, so no key prefix
- * is read from it.
+ * The author of a change at a teams door, or at signing's admin door. Callers there choose the
+ * actor's name, so no key prefix is read from it.
  */
 export function authorOf({ actor, role, identity, from, requestId }: CallContext): AuditAuthor {
   return { actor, role, identity, from, requestId, keyPrefix: "" };

@@ -71,8 +71,8 @@ export class AuditLog {
   }
 
   /**
-   * Runs a change and records its entries in one transaction, which is repeated after a conflict.
-   * The entries are logged after the commit.
+   * Runs a change and records its entries in one transaction. After a transient error, such as a
+   * conflict, `work` runs again. The entries are logged after the commit.
    */
   async transact<T>(work: (session: ClientSession, record: RecordChange) => Promise<T>): Promise<T> {
     let recorded: AuditEntry[] = [];

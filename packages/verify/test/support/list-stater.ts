@@ -4,7 +4,7 @@ interface Stating {
   readonly revision?: number;
   /** Milliseconds since 1970. */
   readonly issuedAt?: number;
-  /** Null for none. Default: the root's delegation of the list key for a year. */
+  /** Null for none. Default: the root's delegation to the list key for a year. */
   readonly delegation?: string | null;
 }
 

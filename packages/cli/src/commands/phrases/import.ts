@@ -86,13 +86,20 @@ async function namingRows<T>(file: string, part: Part, before: string | undefine
     return await send();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    const lines = error instanceof ImportRefused ? refusalLines(part, error) : [error.message];
+    const lines = error instanceof ImportRefused ? refusalLines(part, error) : [inFile(part, error.message)];
     const [first = "", ...others] = lines;
-    // The answer is about one part of the file.
+    // The answer says "nothing was imported" of this part; rows before it were imported.
     const whole = before === undefined ? first : first.replace("nothing was imported", "nothing more was imported");
     const told = [`${file}: ${whole}`, ...others, ...(before === undefined ? [] : [before])];
     throw new CliError(printable(told.join("\n")), { cause: error });
   }
+}
+
+/** A message that names a row by its position in the part, with the position in the file. */
+function inFile(part: Part, message: string): string {
+  return message.replace(/\b(line|index) (\d+)(?=:)/, (_, noun: string, at: string) =>
+    part.nameOfRow({ [noun]: Number(at) }),
+  );
 }
 
 function refusalLines(part: Part, { message, faults }: ImportRefused): string[] {

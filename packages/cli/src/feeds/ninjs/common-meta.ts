@@ -50,7 +50,10 @@ function takeEmbargo(item: NinjsItem): string | undefined {
   throw new Refusal(`is embargoed until ${JSON.stringify(until)}, which is no date and time`, { unmappable: false });
 }
 
-/** The names of genres. A genre with other members also stays in `meta.ninjs`. */
+/**
+ * The name of each genre, else its literal, else its uri. A genre with a member other than `name`
+ * also stays in `meta.ninjs`.
+ */
 function takeGenres(item: NinjsItem): string[] | undefined {
   const genres: unknown = item.original["genres"];
   item.list("genres", (genre) => (Object.keys(genre).length === 1 && someText(genre["name"]) ? genre : undefined));

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from "../../json-object.ts";
 import { someText } from "../json.ts";
 
 /**
- * The source of an item: the first of its infoSources with a name, else the copyright holder, else
- * the byline, else the authority in its uri; undefined without any of them.
+ * The source of an item: the name or literal of the first of its infoSources with either, else the
+ * copyright holder, else the byline, else the authority in its uri; undefined without any of them.
  */
 export function sourceName(uri: string, item: JsonObject): string | undefined {
   const sources: unknown[] = Array.isArray(item["infoSources"]) ? item["infoSources"] : [];

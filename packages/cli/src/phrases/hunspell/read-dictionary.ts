@@ -7,7 +7,7 @@ interface DictionaryWord {
   readonly at: number;
 }
 
-/** How many lines of a file are not imported, and why. */
+/** How many lines are not imported, and why. */
 export interface LeftOut {
   comments: number;
   /** Fragments, which are words only as a part of compounds. */
