@@ -92,7 +92,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("a genuine webhook is called genuine", async () => {
+  it("the page that verifies a webhook calls a genuine one genuine", async () => {
     await stack.browser.visit(`${base}/trust-list`, { ...ida, script }, async (page) => {
       await page.getByRole("link", { name: "Verify a webhook" }).click();
       await page.getByLabel("Headers").fill(headers());
@@ -103,7 +103,7 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
     });
   });
 
-  it("after a change of one letter of a webhook, the checks that fail are named and linked", async () => {
+  it("the page that verifies a webhook names and links the checks that fail after a change of one letter", async () => {
     await stack.browser.visit(`${base}/trust-list/verify`, { ...ida, script }, async (page) => {
       await page.getByLabel("Headers").fill(headers());
       await page.getByLabel("Body").fill(webhook.body.toString().replace("inställd", "installd"));

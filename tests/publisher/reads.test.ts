@@ -198,7 +198,7 @@ describe("a collection", () => {
 describe("a site", () => {
   const other = () => draftOf("core/publisher-site", { title: "Other", meta: { hosts: ["b.example"], primary: true } });
 
-  test("is found by its host, in mixed case and with a port, until it is withheld", async () => {
+  test("is found by its host, in mixed case and with a port", async () => {
     const own = await tenants.create();
     const content = { name: "Example News", navigation: { primary: [{ label: "Home", url: "/" }] } };
     const hosts = ["www.example.com", "example.com"];
@@ -207,6 +207,12 @@ describe("a site", () => {
     const { site } = await read<{ site: object }>(own, "/site?host=WWW.Example.COM:8443");
     expect(site).toMatchObject({ id, title: "Main", ...content, hosts, language: "en", status: "usable", version: 1 });
     await refusal(own.request("/v1/publisher/site?host=c.example"), 404, "NOT_FOUND");
+  });
+
+  test("that is withheld is no longer found by its host", async () => {
+    const own = await tenants.create();
+    const hosts = ["example.com"];
+    const id = await publish(own, draftOf("core/publisher-site", { title: "Main", meta: { hosts } }));
     expect(await read(own, "/site?host=example.com")).toMatchObject({ site: { id } });
     await transition(own, id, "withhold");
     await refusal(own.request("/v1/publisher/site?host=example.com"), 404, "NOT_FOUND");

@@ -135,9 +135,11 @@ describe("an invitation", () => {
   });
 
   test("of another tenant cannot be revoked: it is NOT_FOUND", async () => {
-    const { invitation } = await people.members.inviteMember({ tenantId: await people.tenant(), roles: ["owner"] });
+    const tenantId = await people.tenant();
+    const { invitation } = await people.members.inviteMember({ tenantId, roles: ["owner"] });
     const elsewhere = { tenantId: await people.tenant(), invitationId: invitation!.invitationId };
     expect(await refusal(people.members.revokeInvitation(elsewhere))).toMatchObject({ code: Code.NotFound });
+    expect((await people.members.listInvitations({ tenantId })).invitations).toHaveLength(1);
   });
 });
 

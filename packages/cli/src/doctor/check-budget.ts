@@ -3,9 +3,9 @@ import { type Finding, ok, warning } from "./finding.ts";
 const check = "write budget";
 
 /**
- * Checks the budget that `RateLimit` and `RateLimit-Policy` of a write's answer state. When they
- * state none, a 400 means that no budget is set; any other status tells nothing, and the result is
- * undefined.
+ * Checks the budget that `RateLimit` and `RateLimit-Policy` state in the answer to the doctor's
+ * write, an empty document. The gateway charges it before it refuses it with 400, so a 400 without
+ * these headers means that no budget is set. Any other status without them gives undefined.
  */
 export function checkBudget(status: number, headers: Headers): Finding | undefined {
   const { r: left, t: resetSeconds } = parametersOf(headers.get("ratelimit"));

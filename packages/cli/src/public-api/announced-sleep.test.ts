@@ -25,11 +25,16 @@ test("a pause is slept in full, whether it is announced or not", async () => {
   expect(sleep.mock.calls).toEqual([[4_000], [8_400]]);
 });
 
-test("eight pauses at the same time are announced by one line, a longer pause after them by another", async () => {
+test("eight pauses at the same time are announced by one line", async () => {
   const { announcedSleep, sleep, said } = open();
   await Promise.all(Array.from({ length: 8 }, () => announcedSleep(30_000)));
   expect(said().split("\n")).toHaveLength(2);
   expect(sleep).toHaveBeenCalledTimes(8);
+});
+
+test("a pause that ends later than the announced one is announced, too", async () => {
+  const { announcedSleep, said } = open();
+  await announcedSleep(30_000);
   await announcedSleep(60_000);
   expect(said()).toContain("60 s");
 });

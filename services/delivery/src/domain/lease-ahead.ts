@@ -1,7 +1,6 @@
 import { movingMean } from "./moving-mean.ts";
 
-/** Decides how many lanes of an endpoint are leased in advance. */
-
+/** How fast an endpoint takes webhooks. By it a process decides how many lanes it leases ahead. */
 export interface EndpointPace {
   /** Most attempts in flight. */
   readonly slots: number;

@@ -40,7 +40,7 @@ const cacheBytesMax = 40 * 1024 * 1024;
  * could not be asked for the trust list.
  */
 const cacheMs = 60_000;
-/** Most of the next payloads that are begun with the requested one. */
+/** At most this many of the payloads that follow the requested one are begun together with it. */
 const nextMax = 63;
 /** A new body weighs 1 / `meanOf` in the mean size. */
 const meanOf = 64;

@@ -13,7 +13,7 @@ export interface PayloadMakerDeps {
   readonly signing: Pick<Client<typeof SigningService>, "signSnapshots">;
 }
 
-/** Makes a payload; undefined when documents or signing have none. */
+/** Makes a payload; undefined when documents lacks the snapshot, or signing does not sign it. */
 export type MakePayload = (reference: Reference) => Promise<Payload | undefined>;
 
 /** Most payloads of a batch while other tenants have just published. */

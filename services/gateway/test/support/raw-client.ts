@@ -19,7 +19,7 @@ interface RawClientOptions {
   readonly allowHalfOpen?: boolean;
 }
 
-/** Resolves when the connection is open and the text was written. */
+/** Resolves once the connection is open; the text is then being written. */
 export async function rawClient(
   port: number,
   text: string | Buffer,
