@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { openReceiver } from "../support/receiver.ts";
 import { vidimus } from "../support/vidimus.ts";
 
@@ -293,36 +293,42 @@ test("deliveries and endpoints are printed with --json as the public API answers
   await vidimusJson(["endpoints", "delete", endpointId]);
 });
 
-test(
-  "audit list shows who changed what, newest first, and filters by service, actor or action",
-  { timeout: 60_000 },
-  async () => {
-    const made = await vidimusJson(["endpoints", "create", "--url", "http://127.0.0.1:9/"]);
-    const { id } = made.result as { id: string };
-    const key = await vidimusJson(["keys", "create", "--name", "audited", "--scopes", "phrases:read"]);
-    const prepared = await vidimusJson(["signing-keys", "prepare"]);
-    const audit = async (...argv: string[]) => (await vidimusJson(["audit", "list", ...argv])).result as object[];
-    const actor = expect.stringMatching(/^cli:/);
-    const by = { actor, role: "admin", from: "127.0.0.1", keyPrefix: null };
-    expect((await audit("--service", "delivery"))[0]).toMatchObject({ ...by, action: "create_endpoint", subject: id });
-    const { id: keyId } = key.result as { id: string };
-    const created = await audit("--action", "create_key", "--limit", "1");
-    expect(created).toMatchObject([{ ...by, tenant: "demo", subject: keyId, detail: { scopes: ["phrases:read"] } }]);
-    const { id: signingKey } = prepared.result as { id: string };
-    expect((await audit("--service", "signing"))[0]).toMatchObject({ ...by, tenant: null, subject: signingKey });
-    expect(await audit("--service", "documents", "--actor", "nobody")).toEqual([]);
-    expect(await audit("--service", "delivery", "--actor", "nobody")).toEqual([]);
-    expect(await audit("--service", "delivery", "--actor", "cli:kari", "--limit", "1")).toMatchObject([
-      { subject: id },
-    ]);
+describe("audit list", { timeout: 60_000 }, () => {
+  const audit = async (...argv: string[]) => (await vidimusJson(["audit", "list", ...argv])).result as object[];
+
+  /** Makes an endpoint, then a key, then a signing key. Returns their ids. */
+  async function makeOneOfEach() {
+    const idOf = async (...argv: string[]) => ((await vidimusJson(argv)).result as { id: string }).id;
+    const endpoint = await idOf("endpoints", "create", "--url", "http://127.0.0.1:9/");
+    const key = await idOf("keys", "create", "--name", "audited", "--scopes", "phrases:read");
+    return { endpoint, key, signingKey: await idOf("signing-keys", "prepare") };
+  }
+
+  test("shows who changed what in all services, newest first", async () => {
+    const { endpoint, key, signingKey } = await makeOneOfEach();
+    const by = { actor: expect.stringMatching(/^cli:/), role: "admin", from: "127.0.0.1", keyPrefix: null };
+    const detail = { scopes: ["phrases:read"] };
     expect(await audit("--limit", "3")).toMatchObject([
-      { service: "signing", subject: signingKey },
-      { service: "access", subject: keyId },
-      { service: "delivery", subject: id },
+      { service: "signing", ...by, tenant: null, subject: signingKey },
+      { service: "access", ...by, tenant: "demo", action: "create_key", subject: key, detail },
+      { service: "delivery", ...by, tenant: "demo", action: "create_endpoint", subject: endpoint },
     ]);
+  });
+
+  test("gives only the changes of the service, actor or action that is asked for", async () => {
+    const { endpoint, key } = await makeOneOfEach();
+    const byKari = ["--service", "delivery", "--actor", "cli:kari", "--limit", "1"];
+    expect(await audit(...byKari)).toMatchObject([{ service: "delivery", subject: endpoint }]);
+    expect(await audit("--action", "create_key", "--limit", "1")).toMatchObject([{ subject: key }]);
+    for (const service of ["documents", "delivery"]) {
+      expect(await audit("--service", service, "--actor", "nobody")).toEqual([]);
+    }
+  });
+
+  test("of a service that keeps no audit log is refused", async () => {
     expect((await vidimus(["audit", "list", "--service", "phrases"], { cwd })).code).toBe(2);
-  },
-);
+  });
+});
 
 test("audit list names a service that cannot be read, fails, and prints the entries of the others", async () => {
   await vidimusJson(["endpoints", "create", "--url", "http://127.0.0.1:9/"]);

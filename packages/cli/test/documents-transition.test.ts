@@ -22,6 +22,7 @@ const manyIds = Array.from({ length: 150 }, (_, at) => `many-${at}`);
 const known = new Map([
   ...[refusedId, brokenId, ...manyIds].map((id) => [id, { ...document, ...row, documentId: id, version: 1n }] as const),
   ["a", { ...document, documentId: "a", version: 1n, ...row }],
+  ["c", { ...document, documentId: "c", version: 2n, ...row }],
   ["b", { ...document, documentId: "b", version: 3n, ...row, lastPublished }],
 ]);
 interface Requested {
@@ -190,8 +191,8 @@ test("kill acts on the published version of a document", async () => {
 });
 
 test("transition withhold of a document that was never published acts on its newest version", async () => {
-  await documents("transition", "a", "withhold");
-  expect(transitions).toEqual([{ documentId: "a", name: "withhold", expectedVersion: 1n }]);
+  await documents("transition", "c", "withhold");
+  expect(transitions).toEqual([{ documentId: "c", name: "withhold", expectedVersion: 2n }]);
 });
 
 test("the error about a refused transition gives the JSON pointer of the fault and what is wrong there", async () => {

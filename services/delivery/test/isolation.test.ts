@@ -46,14 +46,23 @@ describe("a newer snapshot", () => {
   });
 });
 
+/** How many webhooks a delivery process has posted. */
+async function attemptsOf({ service }: Awaited<ReturnType<typeof openDelivery>>): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${service.opsPort}/metrics`)).text();
+  return text
+    .matchAll(/^vidimus_delivery_attempts_total\{.*\} (\d+)$/gm)
+    .reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 describe("two delivery processes on one database", () => {
   const faults = { atOnce: [] as string[], again: [] as string[] };
   const accepted: string[] = [];
+  /** How often each document was published. */
+  let rounds = 1;
 
   beforeAll(async () => {
     await using world = await openWorld();
     await using first = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });
-    await using _second = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });
     const underWay = new Map<string, number>();
     let refusals = 0;
     await using receiver = await openReceiver((webhook, response) => {
@@ -72,13 +81,21 @@ describe("two delivery processes on one database", () => {
         response.writeHead(refuse ? 503 : 204).end();
       }, 5);
     });
-    await first.endpoint("acme", receiver.url);
-    const documentIds = Array.from({ length: 30 }, () => randomUUID());
-    for (const sequence of [1, 2, 3, 4]) {
-      await Promise.all(documentIds.map((documentId) => publish(world, "acme", documentId, sequence)));
-    }
-    await untilEqual(() => world.deliveries().countDocuments({ state: "delivered" }), 120);
-    expect([refusals, accepted.length]).toEqual([4, 120]);
+    const tenantIds = Array.from({ length: 10 }, (_, n) => `shared_${n}`);
+    for (const tenantId of tenantIds) await first.endpoint(tenantId, receiver.url);
+    const documents = tenantIds.flatMap((tenantId) =>
+      Array.from({ length: 3 }, () => [tenantId, randomUUID()] as const),
+    );
+    const publishAll = (sequence: number) =>
+      Promise.all(documents.map(([tenantId, documentId]) => publish(world, tenantId, documentId, sequence)));
+    await publishAll(1);
+    // Takes some of the tenants over from the first one.
+    await using second = await openDelivery(world, { pollMs: 20, attemptMs: 10_000 });
+    const isShared = async () => (await attemptsOf(second)) > 0;
+    while (rounds < 4 || !(await isShared())) await publishAll((rounds += 1));
+    await untilEqual(() => world.deliveries().countDocuments({ state: "delivered" }), 30 * rounds);
+    expect([refusals, accepted.length]).toEqual([4, 30 * rounds]);
+    expect(await attemptsOf(first)).toBeGreaterThan(0);
   });
 
   it("attempt one delivery of a document at a time", () => {
@@ -92,6 +109,7 @@ describe("two delivery processes on one database", () => {
   it("deliver the snapshots of each document in order", () => {
     const orders = Map.groupBy(accepted, (id) => id.slice(0, id.lastIndexOf("_")));
     expect(orders.size).toBe(30);
-    for (const ids of orders.values()) expect(ids.map((id) => id.at(-1))).toEqual(["1", "2", "3", "4"]);
+    const all = Array.from({ length: rounds }, (_, n) => n + 1);
+    for (const ids of orders.values()) expect(ids.map((id) => Number(id.split("_").at(-1)))).toEqual(all);
   });
 });

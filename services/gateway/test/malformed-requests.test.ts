@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Edge, openEdge } from "./support/open-edge.ts";
+import { rawClient } from "./support/raw-client.ts";
 import { readRefusal } from "./support/read-refusal.ts";
 
 let edge: Edge;
@@ -47,10 +48,17 @@ describe("malformed requests", () => {
     expect(edge.documents.batches).toHaveLength(0);
   });
 
-  test("a body that ends before its Content-Length is not passed on to documents", async () => {
+  test("a body that ends before its Content-Length is refused, and documents does not see it", async () => {
     edge.documents.batches.length = 0;
     const auth = `Authorization: Bearer ${edge.key}\r\n`;
-    await edge.raw(`${post}${auth}Content-Length: 100\r\n\r\n{"id":"${randomUUID()}"`, { end: true });
+    const head = `${post}${auth}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n`;
+    using client = await rawClient(edge.gateway.httpPort, head, { allowHalfOpen: true });
+    // The gateway asks for the body when it begins to read it.
+    await expect.poll(() => client.text()).toContain("100 Continue");
+    client.socket.end(`{"id":"${randomUUID()}"`);
+    await client.ended;
+    expect(client.text()).toMatch(/\r\nHTTP\/1\.1 400 /);
+    expect(client.text()).toContain('"code":"INVALID_PAYLOAD"');
     expect(edge.documents.batches).toHaveLength(0);
   });
 });

@@ -1,4 +1,4 @@
-import { type Db, MongoClient, type MongoClientOptions, MongoServerError } from "mongodb";
+import { type Db, MongoClient, type MongoClientOptions } from "mongodb";
 import { channel } from "node:diagnostics_channel";
 import { withinDeadline } from "../deadline.ts";
 import { ConfigError } from "../env.ts";
@@ -122,7 +122,7 @@ async function connect(client: MongoClient): Promise<void> {
     if (await withinDeadline(connecting, firstAnswerMs)) return;
   } catch (error) {
     await client.close();
-    throw error instanceof MongoServerError ? unusable(error.message) : error;
+    throw unusable(error instanceof Error ? error.message : String(error));
   } finally {
     client.removeAllListeners("serverHeartbeatFailed");
   }

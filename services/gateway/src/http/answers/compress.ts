@@ -34,7 +34,10 @@ export function compressAside(bytes: Buffer, encoding: Encoding): Promise<Buffer
   return encoding === "br" ? brotliAsync(bytes, brotli) : gzipAsync(bytes);
 }
 
-/** A compressed stream. It fails when the source fails; destroying it destroys the source, too. */
+/**
+ * A compressed stream, which fails when the source fails. Destroying it ends the source: a `Readable`
+ * at once, a generator only after its next piece, so give that one a signal.
+ */
 export function compressStream(source: AsyncIterable<Uint8Array>, encoding: Encoding): Readable {
   const compressor = encoding === "br" ? createBrotliCompress(brotli) : createGzip();
   // The error is ignored here, because the reader of the compressor gets it, too.
