@@ -3,9 +3,9 @@
  * has posted: each must accept every unchanged delivery, and refuse it with any single bit of its
  * body, its id or its time flipped. Part of `npm run test:verifiers`.
  *
- * Installs pinned libraries from npm, PyPI and the Go module proxy into .vidimus/libraries once.
- * The Java library is compiled from its sources in the same Go module, because its jar on Maven
- * Central is empty. Needs python3 with venv, Go and a JDK.
+ * Installs pinned libraries from npm and PyPI into .vidimus/libraries once; that of the Go module
+ * proxy is in Go's module cache. The Java library is compiled from its sources in the same Go
+ * module, because its jar on Maven Central is empty. Needs python3 with venv, Go and a JDK.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";

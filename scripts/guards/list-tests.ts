@@ -1,7 +1,8 @@
 /**
- * Prints, as JSON, the tests that a call of Vitest would run in the current folder, by reading
- * files without running them. Its arguments are those of `vitest run`. A file whose tests are made
- * by a function of another file counts as one test without a title.
+ * Prints, as JSON, the tests in the files that a call of Vitest would select in the current folder,
+ * by reading files without running them: skipped tests, too, and an `each` as one test. Its
+ * arguments are those of `vitest run`. A file whose tests are made by a function of another file
+ * counts as one test without a title.
  */
 import { relative } from "node:path";
 import { createVitest, parseCLI } from "vitest/node";

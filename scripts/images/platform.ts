@@ -33,7 +33,7 @@ export interface Platform {
   readonly identities: DevIdentities;
   /** Address at which containers reach the host. */
   readonly hostAddress: string;
-  /** Address of a container in the first of its networks. */
+  /** Address of a container in that of its networks whose name sorts first. */
   addressOf(service: Service): Promise<string>;
   /** Runs the source of a module in a service's container. Returns what it printed. */
   evaluate(service: Service, module: string): Promise<string>;

@@ -65,17 +65,30 @@ describe.each([{ script: true }, { script: false }])("with script $script", ({ s
   const visit = <T>(path: string, look: (page: Page) => Promise<T>) =>
     stack.browser.visit(`${base}${path}`, { ...owner, script }, look);
 
-  it("a failed delivery is found by its webhook id, shows its refusal, and is sent again", async () => {
-    const title = `Refused ${script}`;
+  /** Publishes, and opens the page of the delivery that the receiver refuses. */
+  async function openFailing(page: Page, title: string): Promise<void> {
     receiver.answerWith(() => 503);
     const { headers } = await receiver.about(await publish(title));
+    await page.getByLabel("Webhook id").fill(String(headers["webhook-id"]));
+    await click(page, "Show");
+    expect(await wordsOf(page)).toContain("1 delivery");
+    await page.getByRole("link", { name: /^snapshot\.usable of / }).click();
+  }
+
+  it("a failing delivery is found by its webhook id, and its page shows the receiver's refusal", async () => {
+    const title = `Refused ${script}`;
     await visit("/deliveries", async (page) => {
-      await page.getByLabel("Webhook id").fill(String(headers["webhook-id"]));
-      await click(page, "Show");
-      expect(await wordsOf(page)).toContain("1 delivery");
-      await page.getByRole("link", { name: /^snapshot\.usable of / }).click();
+      await openFailing(page, title);
       expect(await until(page, /failing, \d+ attempts?/)).toContain("503 Service Unavailable");
       expect(await wordsOf(page)).toContain(title);
+    });
+    receiver.answerWith(() => 204);
+  });
+
+  it("a delivery is sent again at once, while it fails and after it was accepted", async () => {
+    await visit("/deliveries", async (page) => {
+      await openFailing(page, `Again ${script}`);
+      await until(page, /failing, \d+ attempts?/);
       receiver.answerWith(() => 204);
       await click(page, "Send again now");
       await until(page, /The receiver took it\./);

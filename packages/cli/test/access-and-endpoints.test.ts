@@ -112,10 +112,13 @@ test("a service's refusal is printed with its own message", async () => {
   expect([code, stdout, stderr]).toEqual([1, "", "error: tenant taken exists\n"]);
 });
 
-test("tenants list prints a table, or JSON with --json", async () => {
+test("tenants list prints a table of id, name, creation and disabling", async () => {
   expect((await cli("tenants", "list")).stdout).toBe(
     "ID    NAME  CREATED                   DISABLED\ndemo  Demo  2026-01-05T10:00:00.500Z  -\n",
   );
+});
+
+test("tenants list --json prints an array of tenants", async () => {
   const { stdout } = await cli("tenants", "list", "--json");
   expect(JSON.parse(stdout)).toEqual([
     { id: "demo", name: "Demo", createdAt: "2026-01-05T10:00:00.500Z", disabledAt: null },

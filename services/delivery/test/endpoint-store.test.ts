@@ -108,7 +108,7 @@ test("a row that does not open does not stop the reading of another endpoint of 
   expect([sound, planted].map(({ endpointId }) => enabled.get(endpointId))).toEqual([true, false]);
 });
 
-/** A store that has read an endpoint which does not open, and one which does. */
+/** A store that has read two endpoints, and cannot open the secret of one. */
 async function readPlanted() {
   const planted = endpointOf("acme");
   await storeOf().insert(endpointOf("acme"));
@@ -121,17 +121,17 @@ async function readPlanted() {
   return { store, told, endpointId: planted.endpointId };
 }
 
-test("an endpoint that does not open is reported once, although it is read twice", async () => {
+test("an endpoint whose sealed secret cannot be opened is reported once, although it is read twice", async () => {
   const { told, endpointId } = await readPlanted();
   expect(told).toMatchObject([{ endpointId, why: expect.stringContaining("wrong KEK") }]);
 });
 
-test("an endpoint that does not open cannot be changed", async () => {
+test("an endpoint whose sealed secret cannot be opened cannot be changed", async () => {
   const { store, endpointId } = await readPlanted();
   await expect(store.replace((await store.find("acme", endpointId))!)).rejects.toThrow("cannot be opened");
 });
 
-test("an endpoint that does not open counts as unopened until it is deleted", async () => {
+test("an endpoint whose sealed secret cannot be opened counts as unopened until it is deleted", async () => {
   const { store, endpointId } = await readPlanted();
   expect(store.unopened.count).toBe(1);
   await store.delete("acme", endpointId);

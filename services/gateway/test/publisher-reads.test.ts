@@ -133,6 +133,7 @@ describe.each(collections)("GET /v1/publisher/%s", (collection, type) => {
 
   test("200 for a percent-encoded slug is the document with that slug", async () => {
     const response = await read(`/${collection}/slug/${encodeURIComponent("färja:1")}?include=links`);
+    expect(response.status).toBe(200);
     expect(await response.text()).toBe('{"ok":true,"data":{"document":{"id":"a", "n":1.50}}}');
     expect(publisher.asked).toMatchObject([
       { by: { case: "slug", value: { type, slug: "färja:1" } }, includeLinks: true },

@@ -67,13 +67,13 @@ async function newDictionaryWithGap() {
   return { tenantId, named };
 }
 
-test("a dry run of an import by ids reads only the rows of its phrases, also when their ids have a gap", async () => {
+test("a dry run of an import by ids that have a gap reads only the rows of its phrases", async () => {
   const { tenantId, named } = await newDictionaryWithGap();
   const renamed = named.map(({ id, phrase }) => ({ id, language: "de", phrase: `neu ${phrase}` }));
   expect(await rowsRead(() => phrases.import(tenantId, renamed, { dryRun: true }))).toBe(199);
 });
 
-test("BatchDeletePhrases reads only the rows that it deletes, also when their ids have a gap", async () => {
+test("BatchDeletePhrases of ids that have a gap reads only the rows that it deletes", async () => {
   const { tenantId, named } = await newDictionaryWithGap();
   const phraseIds = named.map(({ id }) => id);
   expect(await rowsRead(() => phrases.client.batchDeletePhrases({ tenantId, phraseIds }))).toBe(199);

@@ -151,10 +151,9 @@ export interface RunningTeamsService extends RunningService {
 const closeFailedMs = 1_000;
 
 /**
- * Starts a service. `compose` opens what it needs on the given stack: first the database, then the
- * broker, the workers and last the servers. A stop reverses this order after a drain: not ready →
- * wait `drainDelayMs` → intake ends and calls finish → workers → broker → database → traces → ops
- * port.
+ * Starts a service. `compose` opens what it needs on the given stack, the database first and the
+ * servers last. A stop reverses this order after a drain: not ready → wait `drainDelayMs` → intake
+ * ends and calls finish → workers and broker → database → traces → ops port.
  *
  * When `compose` rejects, the stack is disposed for at most a second before the error is thrown, so
  * that a hanging dependency does not hide the cause.

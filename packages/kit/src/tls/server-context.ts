@@ -8,8 +8,9 @@ import type { TlsMaterial } from "./tls-material.ts";
 export const clientCertificate = { requestCert: true, rejectUnauthorized: true } as const;
 
 /**
- * Returns the TLS options of a server: TLS 1.3 only, without session tickets, because a resumed
- * session would skip the check of the client's certificate.
+ * Returns the TLS options of a server: TLS 1.3 only. No session can be resumed, because that would
+ * skip the check of the client's certificate: tickets hold no session, and Node keeps none for a
+ * server without a listener for `resumeSession`.
  */
 export function serverContext({ cert, key, ca }: Pick<TlsMaterial, "cert" | "key" | "ca">): SecureContextOptions {
   return { cert, key, ca, minVersion: "TLSv1.3", secureOptions: constants.SSL_OP_NO_TICKET };

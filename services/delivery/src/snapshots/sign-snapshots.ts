@@ -55,8 +55,8 @@ async function sign(
     response = await deps.signing.signSnapshots({ items }, options);
   } catch (error) {
     if (!(error instanceof ConnectError) || error.code !== Code.InvalidArgument) throw error;
-    // Signing refuses the whole batch for one malformed item, so the items are signed one by one.
     if (snapshots.length === 1) return snapshots.map((snapshot) => ({ snapshot, unsendable: "refused_by_signing" }));
+    // Signing refuses a whole batch for one malformed item, so each item gets a call of its own.
     const alone = snapshots.map((snapshot) => sign(deps, [snapshot], options));
     return (await Promise.all(alone)).flat();
   }

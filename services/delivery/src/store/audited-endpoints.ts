@@ -4,7 +4,10 @@ import { auditedEndpoint } from "../domain/audited-endpoint.ts";
 import type { ManagedEndpoint } from "../domain/endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 
-/** Writes changes of endpoints that people make, each with its audit entry. */
+/**
+ * Writes the changes of endpoints that callers ask for, each in one transaction with its audit
+ * entry. What delivery changes by itself, such as the disabling after two 410s, has none.
+ */
 export class AuditedEndpoints {
   readonly #endpoints: EndpointStore;
   readonly #audit: Pick<AuditLog, "transact">;

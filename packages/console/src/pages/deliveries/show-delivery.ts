@@ -102,7 +102,7 @@ function leadOf({ event, documentType, version, sequence, documentId, endpointId
 }
 
 /**
- * Undefined for a held delivery, because delivery refuses to send it while its endpoint is paused
+ * Undefined for a held delivery, because delivery refuses to send it while its endpoint is disabled
  * or the endpoint's secret is lost.
  */
 function sendAgain({ deliveryId, state }: Delivery, at: TenantCall["at"]): Html | undefined {

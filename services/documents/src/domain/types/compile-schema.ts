@@ -5,7 +5,7 @@ import type { JsonValue } from "../json/json-value.ts";
 import { addFormats } from "./formats.ts";
 
 interface CompileOptions {
-  /** Continues after the first fault. */
+  /** Reports every fault: of a large document that may be one error object for each of its values. */
   allErrors?: boolean;
   /**
    * Checks the schema itself, and refuses unknown keywords, because a misspelled one would accept
