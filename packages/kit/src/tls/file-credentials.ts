@@ -6,8 +6,10 @@ import { parsePem, readPemFiles, type TlsFileNames, type TlsFiles } from "./tls-
  * Makes credentials for calls to a service from files that are read once. Only for tools, which end
  * before a certificate expires.
  *
- * @param names by which messages call the three files; TLS_CERT_FILE and so on by default
- * @throws ConfigError naming the first file that cannot be read, else every fault of the contents
+ * @param names by which messages about contents call the three files; by default TLS_CERT_FILE and so
+ * on
+ * @throws ConfigError with the path of the first file that cannot be read, is too long, or is a key
+ * that others may read; else with every fault of the contents
  */
 export function fileCredentials(files: TlsFiles, service: string, names?: TlsFileNames): ChannelCredentials {
   const value = { ...parsePem(readPemFiles(files), names), identityPath: files.identityPath };

@@ -108,11 +108,10 @@ async function store(
   const lanes = leasedAtFirst.filter((lane) => !withOlder.includes(lane));
   const leased = new Set(lanes.flatMap(({ state }) => state.rows.map(({ deliveryId }) => deliveryId)));
   const behind = stored("behind").filter(({ deliveryId }) => !leased.has(deliveryId));
-  // In a lane whose bearer (the row with the lane's lease and due time) has just ended, `expedite`
-  // makes the oldest row the bearer. If the next snapshot of the document were stored before that,
-  // its row would become the bearer, mostly with a lease, which would have to end, because the lane
-  // has older rows.
   const expedited = [...behind, ...asKnown(stored("known"), snapshots)];
+  // Awaited, so that the next snapshot of a document is stored only afterwards. When a lane's bearer
+  // (the row with the lane's lease and due time) has just ended, `expedite` makes the lane's oldest
+  // row the bearer. The next snapshot's row would become it, and its lease would have to end.
   await deps.lanes.expedite(expedited, now);
   const disabled = new Set(endpoints.flatMap(({ enabled, endpointId }) => (enabled ? [] : endpointId)));
   const due = [...expedited, ...stored("due")];

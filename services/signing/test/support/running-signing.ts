@@ -59,7 +59,7 @@ export interface TestDigest {
   version: bigint;
   status: string;
   sha256: Uint8Array;
-  /** By default the one that documents would make. */
+  /** Without it `signing` sends the one that documents would make, and `unattested` sends none. */
   attestation?: Uint8Array;
 }
 
