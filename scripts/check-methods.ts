@@ -64,8 +64,9 @@ interface Method {
   readonly localName: string;
 }
 
+const methods = globSync("proto/vidimus/**/*_service.proto", { cwd: root }).flatMap(methodsOf);
 const faults = [
-  ...globSync("proto/vidimus/**/*_service.proto", { cwd: root }).flatMap(methodsOf).flatMap(faultsOf),
+  ...methods.flatMap(faultsOf),
   ...wrongDoors(),
   ...unlistedServices(),
   ...globSync("packages/cli/src/commands/*/*.ts", { cwd: root }).filter(isCommand).flatMap(faultsOfCommand),
@@ -167,8 +168,7 @@ function wrongEffect({ service, fullName, name, localName }: Method): string[] {
 }
 
 function unlistedServices(): string[] {
-  const files = globSync("proto/vidimus/**/*_service.proto", { cwd: root });
-  const services = files.map((file) => /^service (\w+) /m.exec(read(file))?.[1] ?? "");
+  const services = [...new Set(methods.map(({ service }) => service))];
   return doors.flatMap(({ name, services: served }) => {
     const routesOf = rpcFiles.filter((text) => text.includes(`${name}Route(`));
     const listed = new Set([...served.values()].flat());

@@ -1,4 +1,5 @@
-import { MongoClient, MongoServerError } from "mongodb";
+import { isDuplicateKey } from "@vidimus/kit/mongo/mongo-errors";
+import { MongoClient } from "mongodb";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** What fails, and how, as MongoDB's fail point `failCommand` takes it. */
@@ -51,7 +52,7 @@ async function isFirst(insert: Promise<unknown>): Promise<boolean> {
     await insert;
     return true;
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === 11_000) return false;
+    if (isDuplicateKey(error)) return false;
     throw error;
   }
 }

@@ -4,9 +4,7 @@ import type { Reference } from "../domain/payload.ts";
 import type { ResendRow } from "./rows.ts";
 
 /** A snapshot to be sent again from `dueAt` on. */
-interface NotedSnapshot extends Reference {
-  readonly dueAt: Date;
-}
+type NotedSnapshot = Omit<ResendRow, "_id">;
 
 /**
  * Keeps which snapshots were signed again and are sent again if they are the newest of their

@@ -1,9 +1,7 @@
 import type { EndpointKey } from "../domain/endpoint-key.ts";
 
 /** Whether an endpoint's secret and headers can be decrypted. */
-interface UnopenedChange {
-  readonly tenantId: string;
-  readonly endpointId: string;
+interface UnopenedChange extends EndpointKey {
   /** Why they cannot; absent when they can, or the endpoint was deleted. */
   readonly why?: string;
 }

@@ -60,9 +60,12 @@ async function adoptChunk({ ledger, ring }: AdoptDeps, chunk: readonly LedgerEnt
   const refused: RefusedSignature[] = [];
   for (const each of chunk) {
     const entries = entriesOf(each);
+    if (entries.some((entry) => isSame(entry, each))) {
+      known.push(each);
+      continue;
+    }
     const reason = refusal(each, entries, ring);
-    if (entries.some((entry) => isSame(entry, each))) known.push(each);
-    else if (reason !== undefined) refused.push({ snapshotKey: each.snapshotKey, reason });
+    if (reason !== undefined) refused.push({ snapshotKey: each.snapshotKey, reason });
     else fresh.push({ ...each, signing: Math.max(each.signing, ...entries.map(({ signing }) => signing + 1)) });
   }
   // `signDigests` begins with number 1, and only the ledger's entry with that number stops it from

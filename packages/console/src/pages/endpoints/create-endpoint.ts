@@ -5,7 +5,7 @@ import { patiently } from "../../rpc/patiently.ts";
 import type { MadeByForm } from "../../store/sent-form-store.ts";
 import { type Fault, refusable } from "../parts/faults.ts";
 import { type Html, html } from "../../markup/html.ts";
-import { sentBefore } from "../parts/sent-before.ts";
+import { lookFor, sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
 import { secretPage } from "../parts/secret-page.ts";
 import { answerPage } from "../parts/tenant-page.ts";
@@ -72,7 +72,7 @@ function madePage(call: TenantCall, { endpoint, secret, ping }: CreateEndpointRe
   };
 }
 
-/** For `settle`: leads whoever did not see the secret to the page that rotates it. */
+/** What `settle` keeps of a made endpoint: its name, and the page that rotates an unseen secret. */
 export function madeEndpoint({ at }: TenantCall) {
   return ({ endpoint }: { readonly endpoint?: Endpoint | undefined }) => ({
     name: endpoint?.name ?? "",
@@ -82,6 +82,5 @@ export function madeEndpoint({ at }: TenantCall) {
 
 function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
   const list = { label: "To the endpoints", href: call.at("/endpoints") };
-  const advice = "Look for the endpoint in the list. If it is there, and its secret was not seen, replace it.";
-  return sentBefore(call, made, { advice, replace: "Rotate its secret", list });
+  return sentBefore(call, made, { advice: lookFor("endpoint"), replace: "Rotate its secret", list });
 }

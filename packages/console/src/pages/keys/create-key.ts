@@ -5,7 +5,7 @@ import type { AccessCalls } from "../../rpc/called-methods.ts";
 import type { MadeByForm } from "../../store/sent-form-store.ts";
 import { type Fault, refusable } from "../parts/faults.ts";
 import { meanwhile } from "../parts/meanwhile.ts";
-import { sentBefore } from "../parts/sent-before.ts";
+import { lookFor, sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
 import { readUtc } from "../parts/utc-field.ts";
 import { answerPage } from "../parts/tenant-page.ts";
@@ -62,7 +62,7 @@ function formAgain(call: TenantCall, scopes: readonly Scope[], faults: readonly 
   return answerPage(call, { title: "New key", main: newKeyForm(call, { scopes, faults }), status: 400 });
 }
 
-/** For `settle`: leads whoever did not see the secret to the page that rolls the key. */
+/** What `settle` keeps of the made key: its name, and the page that replaces an unseen secret. */
 export function madeKey({ at }: TenantCall) {
   return ({ apiKey }: { readonly apiKey?: ApiKey | undefined }) => ({
     name: apiKey?.name ?? "",
@@ -72,8 +72,7 @@ export function madeKey({ at }: TenantCall) {
 
 export function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
   const list = { label: "To the keys", href: call.at("/keys") };
-  const advice = "Look for the key in the list. If it is there, and its secret was not seen, replace it.";
-  return sentBefore(call, made, { advice, replace: "Roll the key", list });
+  return sentBefore(call, made, { advice: lookFor("key"), replace: "Roll the key", list });
 }
 
 /** The end of a day in UTC; undefined for an empty text. */

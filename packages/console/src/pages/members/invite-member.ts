@@ -5,7 +5,7 @@ import type { MemberCalls } from "../../rpc/called-methods.ts";
 import type { MadeByForm } from "../../store/sent-form-store.ts";
 import { type Fault, refusable } from "../parts/faults.ts";
 import { html } from "../../markup/html.ts";
-import { sentBefore } from "../parts/sent-before.ts";
+import { lookFor, sentBefore } from "../parts/sent-before.ts";
 import { type SentForms, takeForm } from "../parts/take-form.ts";
 import { secretPage } from "../parts/secret-page.ts";
 import { answerPage, type View } from "../parts/tenant-page.ts";
@@ -83,6 +83,5 @@ function madeInvitation({ at }: TenantCall) {
 
 function madeBefore(call: TenantCall, made: MadeByForm | undefined) {
   const list = { label: "To the members", href: call.at("/members") };
-  const advice = "Look for the invitation in the list. If it is there, and its secret was not seen, replace it.";
-  return sentBefore(call, made, { advice, replace: "Revoke it, and invite again", list });
+  return sentBefore(call, made, { advice: lookFor("invitation"), replace: "Revoke it, and invite again", list });
 }

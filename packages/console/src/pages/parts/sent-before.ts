@@ -13,6 +13,11 @@ interface SentBefore {
   readonly list: { readonly label: string; readonly href: string };
 }
 
+/** Advice where the page of the link lists what the form makes. */
+export function lookFor(what: string): string {
+  return `Look for the ${what} in the list. If it is there, and its secret was not seen, replace it.`;
+}
+
 /**
  * Answers a form that makes a secret and was sent before: names what it has made, without the
  * secret. `made` is undefined when the result of the first sending is not known; the page then
